@@ -1,0 +1,43 @@
+"""Let a language model find the right tool among thousands.
+
+Importing this package loads no engine, no encoder and no provider SDK: names are resolved at first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from toolsearch.errors import ToolSearchError
+from toolsearch.protocols import Hit, SearchResult, ToolSearchRequest, ToolSearchResult, ToolView
+from toolsearch.tool import ReturnBehavior, SearchBehavior, Tool, ToolSpec
+
+if TYPE_CHECKING:
+    pass
+
+__version__ = "0.1.0"
+
+_LAZY: dict[str, str] = {}
+
+__all__ = [
+    "Hit",
+    "ReturnBehavior",
+    "SearchBehavior",
+    "SearchResult",
+    "Tool",
+    "ToolSearchError",
+    "ToolSearchRequest",
+    "ToolSearchResult",
+    "ToolSpec",
+    "ToolView",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'toolsearch' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,103 @@
+"""Every error that toolsearch raises on purpose.
+
+ToolSearchError
+├── InvalidInput (ValueError)        something a person, a file, a server or a model gave is not acceptable
+│   ├── InvalidTool                  a definition that cannot become a tool
+│   │   └── DuplicateTool            two tools with one id, or two names that must differ
+│   ├── InvalidSource                a file, document or listing that cannot be read as tools
+│   ├── InvalidFilter                a filter outside the closed language
+│   └── LimitExceeded                larger, deeper or slower than a stated bound
+├── IndexFault                       an index cannot be used as asked
+│   ├── IndexNotFound
+│   ├── IndexBusy                    another process is building it
+│   ├── IndexDamaged                 a file is missing, cut or changed
+│   ├── IndexMismatch                built by another encoder, analyser or format
+│   └── IndexReadOnly
+├── EncoderFailed                    texts could not be turned into vectors
+├── ToolExecutionError               a tool could not do its work
+│   ├── ToolArgumentsError           the arguments do not fit the tool
+│   └── ToolErrorForModel            its text, and only its text, is meant for the model
+└── MissingExtra (ImportError)       an optional package is not installed
+
+Readers of an error differ: a developer reads InvalidInput, an operator IndexFault, a model
+ToolErrorForModel. Texts name the value, the rule and the way out, and never hold a whole catalog.
+"""
+
+from __future__ import annotations
+
+
+class ToolSearchError(Exception):
+    """Root of all errors raised on purpose."""
+
+
+class InvalidInput(ToolSearchError, ValueError):
+    """A value from outside breaks a rule; the text names value, rule and way out."""
+
+
+class InvalidTool(InvalidInput):
+    """A definition that cannot become a tool."""
+
+
+class DuplicateTool(InvalidTool):
+    """Two tools claim one id or one exposed name."""
+
+
+class InvalidSource(InvalidInput):
+    """A file, document or listing that cannot be read as tools."""
+
+
+class InvalidFilter(InvalidInput):
+    """A filter outside the closed language."""
+
+
+class LimitExceeded(InvalidInput):
+    """Input larger, deeper or slower than a stated bound."""
+
+
+class IndexFault(ToolSearchError):
+    """An index cannot be used as asked; the text states the command that mends it."""
+
+
+class IndexNotFound(IndexFault):
+    """There is no index at the path."""
+
+
+class IndexBusy(IndexFault):
+    """Another process is building or changing the index."""
+
+
+class IndexDamaged(IndexFault):
+    """A file of the index is missing, cut or changed."""
+
+
+class IndexMismatch(IndexFault):
+    """The index was built by another encoder, analyser or format version."""
+
+
+class IndexReadOnly(IndexFault):
+    """A change was asked of an index that may only be read."""
+
+
+class EncoderFailed(ToolSearchError):
+    """Texts could not be turned into vectors."""
+
+
+class ToolExecutionError(ToolSearchError):
+    """A tool could not do its work."""
+
+
+class ToolArgumentsError(ToolExecutionError):
+    """The arguments of a call do not fit the tool."""
+
+
+class ToolErrorForModel(ToolExecutionError):
+    """An error whose text, and only its text, is shown to the model."""
+
+
+class MissingExtra(ToolSearchError, ImportError):
+    """An optional package is missing; carries the line that installs it."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package!r} is not installed; it comes with: pip install 'toolsearch[{extra}]'")
+        self.package = package
+        self.extra = extra
