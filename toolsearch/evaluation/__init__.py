@@ -1,0 +1,1 @@
+"""Does search find the right tool? Judged requests, runs, measures and comparisons of them."""
