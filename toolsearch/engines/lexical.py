@@ -1,0 +1,185 @@
+"""Word matching: BM25 over segments of postings that hold term frequencies, not finished scores.
+
+Document frequencies, the number of rows and their mean length are counted under the caller's view at query time,
+so no score depends on what the caller may not see. Formula: Robertson and Zaragoza, "The Probabilistic Relevance
+Framework: BM25 and Beyond" (2009), with the never negative IDF of Lucene.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from toolsearch.engines.postings import Postings, merged, offsets
+from toolsearch.engines.ranking import best
+from toolsearch.engines.views import Recent, intersected, live_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from toolsearch.engines.postings import Arrays
+    from toolsearch.protocols import Floats, Mask, Ranking, Rows, RowSet
+
+GRAIN = 1024
+"""Lengths are kept in units of 1/GRAIN, so that their sum is exact whatever the order of rows."""
+VIEWS = 32
+"""How many views an engine keeps statistics of."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LexicalSegment:
+    """Documents as postings of weighted term frequencies; lengths: (rows,) float32 weighted."""
+
+    postings: Postings
+    lengths: Floats
+
+    @classmethod
+    def of(cls, documents: Iterable[tuple[Mapping[str, float], float]]) -> LexicalSegment:
+        """A segment of documents, each its weighted term frequencies and its weighted length."""
+        pairs = list(documents)
+        lengths = np.array([length for _, length in pairs], np.float64)
+        return cls(Postings.of(terms for terms, _ in pairs), (np.round(lengths * GRAIN) / GRAIN).astype(np.float32))
+
+    def to_arrays(self) -> Arrays:
+        """Plain arrays that hold everything."""
+        return {**self.postings.to_arrays("words"), "lengths": self.lengths}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> LexicalSegment:
+        """What `to_arrays` gave."""
+        return cls(Postings.from_arrays("words", arrays), cast("Floats", arrays["lengths"]))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+def merged_lexical(parts: Sequence[tuple[LexicalSegment, Rows]], rows: int) -> LexicalSegment:
+    """One segment of `rows` documents; each part comes with the new row of each of its rows, -1 where dropped."""
+    lengths = np.zeros(rows, np.float32)
+    for part, places in parts:
+        kept = places >= 0
+        lengths[places[kept]] = part.lengths[kept]
+    return LexicalSegment(merged([(part.postings, places) for part, places in parts]), lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Statistics:
+    """What a view says about its rows: their number, mask, and k1 * (1 - b + b * length / mean) for each row."""
+
+    count: int
+    mask: Mask | None
+    norms: Floats
+
+
+class LexicalEngine:
+    """BM25 over segments, laid end to end; rows that are not `live` are as if they had never been there.
+
+    `live` None means every row. `k1` bounds what repetition adds, `b` is how much a long document is held back.
+    """
+
+    def __init__(
+        self, segments: Sequence[LexicalSegment], live: Mask | None = None, *, k1: float = 2.5, b: float = 0.7
+    ) -> None:
+        self._segments = tuple(segments)
+        self._spans = offsets(len(segment) for segment in segments)
+        self._rows = self._spans[-1][1] if self._spans else 0
+        self._live = live
+        self._k1, self._b = k1, b
+        self._views: Recent[_Statistics] = Recent(VIEWS)
+        self._vocabularies: Recent[dict[str, int]] = Recent(2)
+
+    def score(self, query: Mapping[str, float], view: RowSet) -> LexicalScores:
+        """Scores of weighted query terms over a view."""
+        statistics = self._views.get(view.key, lambda: self._statistics(view))
+        scores = np.zeros(self._rows, np.float32)
+        for term, weight in query.items():
+            for rows, points in self.points(term, weight, statistics):
+                scores[rows] += points
+        return LexicalScores(self, scores, query, statistics)
+
+    def vocabulary(self, view: RowSet) -> Mapping[str, int]:
+        """Every term of the view with the number of its rows there, for the correction of typing errors."""
+        return self._vocabularies.get(view.key, lambda: self._vocabulary(view))
+
+    def points(self, term: str, weight: float, statistics: _Statistics) -> list[tuple[Rows, Floats]]:
+        """What a term adds, segment by segment: rows of the corpus and points."""
+        found = [
+            (start, *segment.postings.find(term))
+            for (start, _), segment in zip(self._spans, self._segments, strict=True)
+        ]
+        placed = [
+            (cast("Rows", rows + np.int32(start)) if start else rows, tf) for start, rows, tf in found if len(rows)
+        ]
+        mask = statistics.mask
+        df = sum(len(rows) if mask is None else int(np.count_nonzero(mask[rows])) for rows, _ in placed)
+        if not df or not weight:
+            return []
+        gain = np.float32(weight * math.log1p((statistics.count - df + 0.5) / (df + 0.5)))
+        return [(rows, cast("Floats", gain * tf / (tf + statistics.norms[rows]))) for rows, tf in placed]
+
+    def _statistics(self, view: RowSet) -> _Statistics:
+        mask = live_mask(view, self._live)
+        lengths = [segment.lengths for segment in self._segments] or [np.empty(0, np.float32)]
+        length = np.concatenate(lengths)
+        seen = length if mask is None else length[mask]
+        mean = float(seen.sum(dtype=np.float64)) / len(seen) if len(seen) else 0.0
+        share = length / np.float32(mean) if mean else np.ones_like(length)
+        norms = np.float32(self._k1) * (np.float32(1 - self._b) + np.float32(self._b) * share)
+        return _Statistics(len(seen), mask, norms)
+
+    def _vocabulary(self, view: RowSet) -> dict[str, int]:
+        mask = live_mask(view, self._live)
+        found: dict[str, int] = {}
+        for (start, end), segment in zip(self._spans, self._segments, strict=True):
+            counts = segment.postings.counts(None if mask is None else mask[start:end]).tolist()
+            for term, count in zip(segment.postings.columns, counts, strict=True):
+                if count:
+                    found[term] = found.get(term, 0) + count
+        return found
+
+
+class LexicalScores:
+    """The BM25 scores of one request: 0 where no word matches."""
+
+    def __init__(
+        self, engine: LexicalEngine, scores: Floats, query: Mapping[str, float], statistics: _Statistics
+    ) -> None:
+        self._engine, self._scores, self._query, self._statistics = engine, scores, query, statistics
+        seen = scores if statistics.mask is None else scores[statistics.mask]
+        self._mean = float(seen.mean(dtype=np.float64)) if len(seen) else 0.0
+        self._std = float(seen.std(dtype=np.float64)) if len(seen) else 0.0
+
+    @property
+    def mean(self) -> float:
+        """Mean score over all rows of the view."""
+        return self._mean
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over all rows of the view."""
+        return self._std
+
+    def top(self, k: int, within: Mask | None = None) -> Ranking:
+        """At most k rows with a matching word, best first, ties by row."""
+        allowed = intersected(self._statistics.mask, within)
+        matching = np.where(self._scores > 0, self._scores, np.float32(-np.inf))
+        return best(matching, k, allowed)
+
+    def at(self, rows: Rows) -> Floats:
+        """Scores of given rows of the view, (len(rows),) float32."""
+        return self._scores[rows]
+
+    def contributions(self, row: int) -> dict[str, float]:
+        """What each word of the request adds to the score of one row of the view; words that add nothing are absent."""
+        found: dict[str, float] = {}
+        for term, weight in self._query.items():
+            for rows, points in self._engine.points(term, weight, self._statistics):
+                place = int(np.searchsorted(rows, row))
+                if place < len(rows) and rows[place] == row:
+                    found[term] = found.get(term, 0.0) + float(points[place])
+        return found

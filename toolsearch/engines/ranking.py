@@ -1,0 +1,43 @@
+"""The k best of an array of scores, without sorting all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toolsearch.protocols import Ranking
+
+if TYPE_CHECKING:
+    from toolsearch.protocols import Floats, Mask
+
+BLOCK = 256
+
+
+def best(scores: Floats, k: int, allowed: Mask | None = None) -> Ranking:
+    """The k largest scores, best first, ties by row; rows outside `allowed` and scores of -inf never count.
+
+    scores: (rows,) float32. A lower bound for the k-th best comes from the maxima of blocks, so that only a few
+    survivors are sorted; a partition of a million scores would cost ten times as much.
+    """
+    if k <= 0 or not len(scores):
+        return Ranking(np.empty(0, np.int32), np.empty(0, np.float32))
+    kept = scores if allowed is None else np.where(allowed, scores, np.float32(-np.inf))
+    rows = np.flatnonzero(kept >= _bound(kept, k))
+    found = kept[rows]
+    real = found > -np.inf
+    if not real.all():
+        rows, found = rows[real], found[real]
+    order = np.argsort(-found, kind="stable")[:k]
+    return Ranking(rows[order].astype(np.int32), found[order])
+
+
+def _bound(scores: Floats, k: int) -> np.float32:
+    """A value that at least k scores reach, when there are that many blocks."""
+    blocks = len(scores) // BLOCK
+    if blocks < k:
+        if len(scores) <= max(4 * k, BLOCK):
+            return np.float32(-np.inf)
+        return np.partition(scores, len(scores) - k)[-k]
+    maxima = scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
+    return np.partition(maxima, blocks - k)[-k]

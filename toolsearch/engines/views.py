@@ -1,0 +1,56 @@
+"""What engines keep about a caller's view: bounded, safe under threads, gone with the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from toolsearch.protocols import Mask, RowSet
+
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Value]):
+    """The most recently used values by key; the least recently used leave above `size`."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of the key, made when it is missing; no lock is held while it is made."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)
+        return value
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def live_mask(view: RowSet, live: Mask | None) -> Mask | None:
+    """The rows of a view that have not been removed; None means every row."""
+    if view.mask is None:
+        return live
+    return view.mask if live is None else np.logical_and(view.mask, live)
+
+
+def intersected(first: Mask | None, second: Mask | None) -> Mask | None:
+    """Rows in both masks, where None means every row."""
+    if first is None or second is None:
+        return second if first is None else first
+    return np.logical_and(first, second)
