@@ -1,20 +1,24 @@
-"""Words, fields and name keys: the same for tools and requests, in many scripts."""
+"""How tools and requests become words."""
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolsearch.fields import MAX_PARAMETERS, WEIGHTS
 from toolsearch.text import (
     MAX_REQUEST,
-    MAX_WORD,
-    clipped,
+    MAX_TERM,
+    cut_request,
     encoder_text,
-    language_of,
+    field_terms,
     name_key,
     name_keys,
     request_terms,
+    spaced,
     tool_terms,
     words,
 )
@@ -22,142 +26,208 @@ from toolsearch.tool import ToolSpec
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("identifier", "parts"),
     [
-        ("createPullRequest", ["creat", "pull", "request", "createpullrequest"]),
-        ("parseXMLFeed", ["pars", "xml", "feed", "parsexmlfeed"]),
-        ("exportV2Report", ["export", "v2", "report", "exportv2report"]),
-        ("k8s", ["k8s"]),
-        ("list PDFs", ["list", "pdfs"]),
-        ("Überweisung prüfen", ["uberweisung", "prufen"]),
-        ("please help me", []),
-        ("运输费用", ["运", "输", "费", "用", "运输", "输费", "费用"]),
+        ("parseXMLFeed", ["parse", "xml", "feed"]),
+        ("HTTPServer", ["http", "server"]),
+        ("exportV2Report", ["export", "v2", "report"]),
+        ("cargo_v1_appManifestRow_search", ["cargo", "v1", "app", "manifest", "row", "search"]),
+        ("getS3URL", ["get", "s3", "url"]),
+        ("K8S", ["k8s"]),
+        ("listUserIDs", ["list", "user", "ids"]),
+        ("math.factorial", ["math", "factorial"]),
+        ("ПоказатьЗаказ", ["показать", "заказ"]),
+        ("__init__", ["init"]),
     ],
 )
-def test_words(text: str, expected: list[str]) -> None:
-    """Identifiers are split and kept whole, common words dropped, accents folded, unspaced scripts paired."""
-    assert words(text, "zh" if "运" in text else "en") == expected
+def test_identifiers_split_before_case_is_folded(identifier: str, parts: list[str]) -> None:
+    """Separators and humps part an identifier; acronyms and letters with digits stay together."""
+    assert spaced(identifier).split() == parts
 
 
-def test_mixed_scripts_keep_both_parts() -> None:
-    """Latin words beside Chinese ones are analysed as words."""
-    assert {"invoic", "运输"} <= set(words("show invoices 运输 please"))
+def test_an_identifier_is_kept_whole_too() -> None:
+    """A name in camelCase is also one word, so that "github" finds GitHub."""
+    assert {"git", "hub", "github"} <= set(words("GitHub"))
+    assert set(words("e-mail")) >= set(words("email"))
+    assert "todo" in words("add a to-do item")
 
 
-def test_unspaced_runs_beside_latin_letters_are_separate() -> None:
-    """A script change ends a token, so neither part hides in the other."""
-    assert {"pdf", "导出"} <= set(words("导出PDF文件"))
+def test_long_chains_are_not_kept_whole() -> None:
+    """An identifier of very many parts is only its parts."""
+    parts = [f"part{number}" for number in range(13)]
+    assert words("_".join(parts)) == parts
 
 
-def test_stems_follow_the_language() -> None:
-    """German and Spanish forms meet."""
-    assert words("die Rechnungen", "de") == words("der Rechnung", "de")
-    assert words("las facturas", "es") == words("una factura", "es")
+def test_stop_words_leave() -> None:
+    """What every request is made of does not count."""
+    assert words("Can you help me find the refund?") == ["refund"]
+
+
+def test_a_text_of_stop_words_alone_keeps_them() -> None:
+    """A request such as "list" or "get help" still has words."""
+    assert words("show me") == ["show", "me"]
 
 
 @pytest.mark.parametrize(
-    ("text", "language"),
+    ("one", "other"),
+    [("refunding", "refunds"), ("cafés", "cafe"), ("STRASSE ist für", "Straße für ist"), ("naïve", "naive")],
+)
+def test_endings_and_accents_do_not_matter(one: str, other: str) -> None:
+    """Stems are compared, without accents."""
+    assert sorted(words(one)) == sorted(words(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
     [
-        ("ich möchte die Rechnung erstatten", "de"),
-        ("quiero devolver el dinero al cliente", "es"),
-        ("je voudrais rembourser la facture", "fr"),
-        ("给客户退款", "zh"),
-        ("顧客に返金する", "ja"),
-        ("고객에게 환불", "ko"),
-        ("вернуть деньги клиенту", "ru"),
-        ("คืนเงินลูกค้า", "th"),
-        ("give the customer their money back", "en"),
-        ("refund", "en"),
-        ("", "en"),
+        ("die Rechnungen für den Kunden", "eine Rechnung für die Kunden"),
+        ("las reservaciones para el hotel", "la reservación de los hoteles"),
+        ("отменить заказы", "отмена заказа"),
     ],
 )
-def test_language_guess(text: str, language: str) -> None:
-    """Script decides first, common words next; nothing to tell means English."""
-    assert language_of(text) == language
+def test_stemming_follows_the_language(text: str, same: str) -> None:
+    """German, Spanish and Russian words lose their own endings."""
+    assert set(words(text)) & set(words(same))
+    assert len(words(text)) == 2
 
 
-def test_repeated_request_words_saturate() -> None:
-    """A word said often counts less than twice."""
-    assert request_terms("refund refund refund refund") == {"refund": pytest.approx(1.6)}
+@pytest.mark.parametrize("text", ["运输费用", "予約カレンダー", "크레인상태", "จองโรงแรม"])
+def test_unspaced_scripts_become_pairs_and_singles(text: str) -> None:
+    """Characters without spaces count alone and with their neighbour."""
+    found = words(text)
+    assert found[: len(text)] == list(text)
+    assert found[len(text) :] == [text[i : i + 2] for i in range(len(text) - 1)]
 
 
-def test_long_requests_keep_head_and_tail() -> None:
-    """The decisive word may stand at the end."""
-    text = "intro " + "filler " * MAX_REQUEST + "harbour"
-    assert len(clipped(text)) <= MAX_REQUEST + 1
-    assert {"intro", "harbour"} <= set(request_terms(text))
+def test_scripts_mix() -> None:
+    """Latin words inside a Chinese text are words; the characters around them are pairs."""
+    assert {"查询", "k8s", "集群"} <= set(words("查询k8s集群"))
 
 
-def test_long_runs_are_cut_not_dropped() -> None:
-    """A run of letters without blanks yields bounded words, its tail included."""
-    found = words("a" * 200 + "map")
-    assert max(map(len, found)) <= MAX_WORD
-    assert found[-1].endswith("map")
+def test_the_tail_of_a_long_unspaced_run_counts() -> None:
+    """The last characters of hundreds without a space are found."""
+    assert {"港口", "口地", "地图"} <= set(words("我想请你帮我看看今天的工作安排然后" * 14 + "港口地图"))
 
 
-STYLES = ["create_pull_request", "createPullRequest", "CreatePullRequest", "create-pull-request", "Create pull request",
-          "create.pull.request", "CREATE_PULL_REQUEST"]  # fmt: skip
+def test_terms_are_bounded() -> None:
+    """A run of thousands of letters becomes one short term, made of its head and its tail."""
+    [term] = words("x" * 5000 + "harbour")
+    assert len(term) == MAX_TERM
+    assert term.endswith("harbour")
 
 
-@pytest.mark.parametrize("style", STYLES)
-def test_name_key_ignores_case_and_separators(style: str) -> None:
-    """All styles of a name share one key."""
-    assert name_key(style) == "createpullrequest"
+def test_a_long_request_keeps_head_and_tail() -> None:
+    """Of a request beyond the bound the middle is left out."""
+    text = "alpha " + "filler " * MAX_REQUEST + "omega"
+    assert len(cut_request(text)) <= MAX_REQUEST
+    assert {"alpha", "omega"} <= set(request_terms(text))
 
 
-def test_name_key_keeps_what_differs() -> None:
-    """C, C# and C++ are three names; a name of separators alone still has a key."""
-    assert len({name_key("C"), name_key("C#"), name_key("C++")}) == 3
-    assert name_key("__")
+def test_repeats_in_a_request_saturate() -> None:
+    """A word said three times weighs one and a half, not three."""
+    assert request_terms("refund refund refund") == {"refund": 1.5}
 
 
-@given(st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=4))
-def test_name_key_is_equal_for_all_styles(parts: list[str]) -> None:
-    """Joining words in any style gives one key."""
-    camel = parts[0] + "".join(part.capitalize() for part in parts[1:])
-    assert len({name_key(style) for style in ("_".join(parts), "-".join(parts), " ".join(parts), camel)}) == 1
+@pytest.mark.parametrize("text", ["", "   ", "\t\n", "!?*", "...", "—", "\x00"])
+def test_texts_without_words_have_none(text: str) -> None:
+    """Spaces, punctuation and wild cards are no words."""
+    assert words(text) == []
 
 
-@given(st.text(max_size=200))
-def test_analysis_takes_any_text(text: str) -> None:
-    """Nothing raises, and no word is empty or endless."""
-    assert all(0 < len(word) <= 4 * MAX_WORD for word in words(text))
-    assert isinstance(name_key(text), str)
-
-
-TOOL = ToolSpec(
-    name="refundPayment",
-    namespace="payments",
-    title="Refund payment",
-    description="Give money back",
-    aliases=("reimburse",),
-    tags=("billing",),
-    examples=("undo the charge",),
+SPEC = ToolSpec(
+    name="createInvoice",
+    namespace="billing",
+    title="New bill",
+    description="Writes an invoice",
+    tags=("money",),
+    aliases=("faktura",),
+    examples=("charge a customer",),
     parameters={
         "type": "object",
         "properties": {
-            "charge": {
-                "type": "object",
-                "description": "what was paid",
-                "properties": {"invoice_id": {"type": "string", "description": "number of the invoice"}},
-            },
-            "lines": {"type": "array", "items": {"type": "object", "properties": {"sku": True}}},
+            "customerId": {"type": "string", "description": "who pays"},
+            "lines": {"type": "array", "items": {"type": "object", "properties": {"sku": {"description": "article"}}}},
         },
     },
 )
 
 
-def test_fields_are_weighed() -> None:
-    """Name words weigh most; nested parameters and their descriptions are read; the length adds up."""
-    terms, length = tool_terms(TOOL)
-    assert terms["refund"] == 3.0
-    assert terms["invoic"] == pytest.approx(0.5 + 0.7)
-    assert {"sku", "reimburs", "bill", "payment", "paid"} <= set(terms)
+def test_every_field_counts() -> None:
+    """Words of all fields are found, nested parameters included, with the weight of their field."""
+    terms, length = tool_terms(SPEC)
+    assert terms["articl"] == pytest.approx(WEIGHTS["parameter descriptions"])
+    assert terms["sku"] == pytest.approx(WEIGHTS["parameter names"])
+    assert terms["invoic"] == pytest.approx(WEIGHTS["name"] + WEIGHTS["description"])
+    assert {"bill", "money", "faktura", "charg", "custom"} <= set(terms)
     assert length == pytest.approx(sum(terms.values()))
+    assert {field for field, _, _ in field_terms(SPEC)} == set(WEIGHTS)
 
 
-def test_encoder_text_and_keys() -> None:
-    """The encoder reads namespace and name as words, then the description."""
-    assert encoder_text(TOOL) == "payments refund payment: Give money back"
-    assert encoder_text(ToolSpec(name="a_b")) == "a b"
-    assert name_keys(TOOL) == ["refundpayment", "paymentsrefundpayment", "reimburse"]
+def test_parameters_are_bounded() -> None:
+    """A schema of very many parameters is read up to a bound."""
+    many = {f"p{i}": {"type": "string"} for i in range(MAX_PARAMETERS + 50)}
+    terms, _ = tool_terms(ToolSpec(name="x", parameters={"type": "object", "properties": many}))
+    assert len(terms) == MAX_PARAMETERS + 1
+
+
+def test_odd_schemas_have_no_words() -> None:
+    """Values that are no schemas are passed over."""
+    odd = {"properties": {"a": True, "b": {"description": 5}}, "items": "x", "$defs": [], "anyOf": [None, 3]}
+    assert set(tool_terms(ToolSpec(name="x", parameters=odd))[0]) == {"x", "a", "b"}
+
+
+def test_the_encoder_sees_namespace_name_and_description() -> None:
+    """Identifiers are written as words; without a description the name stands alone."""
+    assert encoder_text(SPEC) == "billing create invoice: Writes an invoice"
+    assert encoder_text(ToolSpec(name="get_time")) == "get time"
+
+
+def test_names_have_one_key_in_all_styles() -> None:
+    """Case and separators do not matter for exact lookup."""
+    styles = [
+        "createPullRequest",
+        "create_pull_request",
+        "Create pull request",
+        "CREATE-PULL.REQUEST",
+        "create/pull/request",
+    ]
+    assert {name_key(style) for style in styles} == {"createpullrequest"}
+
+
+def test_a_name_without_letters_has_a_key() -> None:
+    """Punctuation-only names can be found too."""
+    assert name_key(" + ") == "+"
+
+
+def test_keys_of_a_tool() -> None:
+    """Name, title, aliases and id can be looked up."""
+    assert name_keys(SPEC) == ["createinvoice", "newbill", "faktura", "billingcreateinvoice"]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.text(st.characters(categories=["Ll", "Nd"]), min_size=1, max_size=8), min_size=1, max_size=5))
+def test_separators_never_change_a_key(parts: list[str]) -> None:
+    """Whatever the words, joined in any style they have one key."""
+    styles = [
+        "_".join(parts),
+        "-".join(parts),
+        " ".join(parts),
+        ".".join(parts),
+        "".join(parts),
+        "__".join(parts).upper(),
+    ]
+    keys = {name_key(style) for style in styles[:5]}
+    assert len(keys) == 1
+    if all(part.isascii() for part in parts):
+        assert name_key(styles[5]) in keys
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(max_size=300))
+def test_words_are_bounded_and_repeatable(text: str) -> None:
+    """Any text gives the same short terms each time, the same for every way of writing its characters."""
+    found = words(text)
+    assert found == words(text)
+    assert all(0 < len(term) <= MAX_TERM and "\0" not in term for term in found)
+    assert len(found) <= 3 * len(unicodedata.normalize("NFKC", text)) + 1
+    assert sorted(words(unicodedata.normalize("NFKD", text))) == sorted(found)
