@@ -116,6 +116,15 @@ class Corpus(Protocol):
         """The encoder of `dense`."""
         ...
 
+    @property
+    def unvectored(self) -> Mask | None:
+        """Rows without a vector; None when all have one, or when there is no `dense`. They score 0 and never rank."""
+        ...
+
+    def vocabulary(self, view: RowSet) -> Mapping[str, int]:
+        """Every term of the view's tools with the number of tools of the view that have it."""
+        ...
+
     def everyone(self) -> RowSet:
         """All live rows."""
         ...

@@ -140,19 +140,17 @@ class DenseScores:
 
     def __init__(self, scores: Floats, mask: Mask | None, few: Rows | None) -> None:
         self._scores, self._mask = scores, mask
-        seen = scores[few] if few is not None else scores if mask is None else scores[mask]
-        self._mean = float(seen.mean(dtype=np.float64)) if len(seen) else 0.0
-        self._std = float(seen.std(dtype=np.float64)) if len(seen) else 0.0
+        self._seen = scores[few] if few is not None else scores if mask is None else scores[mask]
 
     @property
     def mean(self) -> float:
         """Mean similarity over the rows of the view that have a vector."""
-        return self._mean
+        return float(self._seen.mean(dtype=np.float64)) if len(self._seen) else 0.0
 
     @property
     def std(self) -> float:
         """Standard deviation over the rows of the view that have a vector."""
-        return self._std
+        return float(self._seen.std(dtype=np.float64)) if len(self._seen) else 0.0
 
     def top(self, k: int, within: Mask | None = None) -> Ranking:
         """At most k rows that have a vector, best first, ties by row."""

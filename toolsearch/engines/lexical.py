@@ -98,15 +98,15 @@ class LexicalEngine:
         statistics = self._views.get(view.key, lambda: self._statistics(view))
         scores = np.zeros(self._rows, np.float32)
         for term, weight in query.items():
-            for rows, points in self.points(term, weight, statistics):
+            for rows, points in self._points(term, weight, statistics):
                 scores[rows] += points
-        return LexicalScores(self, scores, query, statistics)
+        return LexicalScores(scores, statistics.mask)
 
     def vocabulary(self, view: RowSet) -> Mapping[str, int]:
         """Every term of the view with the number of its rows there, for the correction of typing errors."""
         return self._vocabularies.get(view.key, lambda: self._vocabulary(view))
 
-    def points(self, term: str, weight: float, statistics: _Statistics) -> list[tuple[Rows, Floats]]:
+    def _points(self, term: str, weight: float, statistics: _Statistics) -> list[tuple[Rows, Floats]]:
         """What a term adds, segment by segment: rows of the corpus and points."""
         found = [
             (start, *segment.postings.find(term))
@@ -144,42 +144,27 @@ class LexicalEngine:
 
 
 class LexicalScores:
-    """The BM25 scores of one request: 0 where no word matches."""
+    """The BM25 scores of one request: 0 where no word matches. The score of a request is the sum over its words."""
 
-    def __init__(
-        self, engine: LexicalEngine, scores: Floats, query: Mapping[str, float], statistics: _Statistics
-    ) -> None:
-        self._engine, self._scores, self._query, self._statistics = engine, scores, query, statistics
-        seen = scores if statistics.mask is None else scores[statistics.mask]
-        self._mean = float(seen.mean(dtype=np.float64)) if len(seen) else 0.0
-        self._std = float(seen.std(dtype=np.float64)) if len(seen) else 0.0
+    def __init__(self, scores: Floats, mask: Mask | None) -> None:
+        self._scores, self._mask = scores, mask
+        self._seen = scores if mask is None else scores[mask]
 
     @property
     def mean(self) -> float:
         """Mean score over all rows of the view."""
-        return self._mean
+        return float(self._seen.mean(dtype=np.float64)) if len(self._seen) else 0.0
 
     @property
     def std(self) -> float:
         """Standard deviation over all rows of the view."""
-        return self._std
+        return float(self._seen.std(dtype=np.float64)) if len(self._seen) else 0.0
 
     def top(self, k: int, within: Mask | None = None) -> Ranking:
         """At most k rows with a matching word, best first, ties by row."""
-        allowed = intersected(self._statistics.mask, within)
         matching = np.where(self._scores > 0, self._scores, np.float32(-np.inf))
-        return best(matching, k, allowed)
+        return best(matching, k, intersected(self._mask, within))
 
     def at(self, rows: Rows) -> Floats:
         """Scores of given rows of the view, (len(rows),) float32."""
         return self._scores[rows]
-
-    def contributions(self, row: int) -> dict[str, float]:
-        """What each word of the request adds to the score of one row of the view; words that add nothing are absent."""
-        found: dict[str, float] = {}
-        for term, weight in self._query.items():
-            for rows, points in self._engine.points(term, weight, self._statistics):
-                place = int(np.searchsorted(rows, row))
-                if place < len(rows) and rows[place] == row:
-                    found[term] = found.get(term, 0.0) + float(points[place])
-        return found

@@ -69,10 +69,10 @@ class Postings:
 
     def to_arrays(self, prefix: str) -> Arrays:
         """Plain arrays that hold everything, under names that begin with the prefix."""
-        terms = "\0".join(self.columns).encode("utf-8", "surrogatepass")
-        text = np.frombuffer(terms, np.uint8)
+        text = "".join(self.columns).encode("utf-8", "surrogatepass")
         return {
-            f"{prefix}_terms": text,
+            f"{prefix}_terms": np.frombuffer(text, np.uint8),
+            f"{prefix}_ends": np.cumsum([len(term) for term in self.columns], dtype=np.int64),
             f"{prefix}_bounds": self.bounds,
             f"{prefix}_rows": self.rows,
             f"{prefix}_weights": self.weights,
@@ -89,7 +89,8 @@ class Postings:
         rows = cast("Rows", arrays[f"{prefix}_rows"])
         weights = cast("Floats", arrays[f"{prefix}_weights"])
         text = arrays[f"{prefix}_terms"].tobytes().decode("utf-8", "surrogatepass")
-        terms = text.split("\0") if len(bounds) > 1 else []
+        ends = cast("list[int]", arrays[f"{prefix}_ends"].tolist())
+        terms = [text[start:end] for start, end in pairwise([0, *ends])]
         if len(terms) + 1 != len(bounds) or len(rows) != len(weights) or int(bounds[-1]) != len(rows):
             raise IndexDamaged(f"the {prefix} arrays do not fit each other; rebuild with: toolsearch index build PATH")
         return cls({term: column for column, term in enumerate(terms)}, bounds, rows, weights)

@@ -1,0 +1,1 @@
+"""Where tools meet numbers: corpora, filters, and what ranks and answers searches."""

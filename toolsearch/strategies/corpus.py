@@ -1,0 +1,190 @@
+"""A catalog made searchable: segments of arrays, which rows are alive, and where the tools themselves are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from toolsearch import text
+from toolsearch.engines.dense import DenseEngine, DenseSegment
+from toolsearch.engines.lexical import LexicalEngine
+from toolsearch.engines.postings import offsets
+from toolsearch.engines.views import Recent, intersected, live_mask
+from toolsearch.protocols import RowSet, ToolView
+from toolsearch.strategies.facets import EVERYBODY, evaluated, facet
+from toolsearch.strategies.filters import parse
+from toolsearch.strategies.segment import Segment, dense_of
+from toolsearch.strategies.vectors import encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from toolsearch.protocols import Corpus, Encoder, Mask, Rows
+    from toolsearch.tool import ToolSpec
+
+CALLERS: Final = 64
+"""How many callers' views a corpus keeps."""
+
+
+class Tools(Protocol):
+    """The tools of a corpus by row."""
+
+    def __getitem__(self, row: int, /) -> ToolSpec:
+        """The tool in a row."""
+        ...
+
+
+class MemoryCorpus:
+    """One generation of a catalog over segments of arrays, laid end to end. Never changes; safe under threads.
+
+    `live` marks rows that have not been removed, None when all are. The catalog's order is the order of rows: a
+    tool whose definition changed has a new row at the end.
+    """
+
+    def __init__(
+        self,
+        segments: Sequence[Segment],
+        tools: Tools,
+        *,
+        live: Mask | None = None,
+        encoder: Encoder | None = None,
+        generation: int = 0,
+    ) -> None:
+        self.segments = tuple(segments)
+        self._spans = offsets(len(segment) for segment in segments)
+        self._size = self._spans[-1][1] if self._spans else 0
+        self._tools, self._live, self._generation = tools, live, generation
+        vectors = dense_of(self.segments) if encoder is not None else []
+        self._lexical = LexicalEngine([segment.lexical for segment in self.segments], live)
+        self._dense = DenseEngine(vectors, live) if vectors else None
+        self._encoder = encoder if vectors else None
+        self._callers: Recent[RowSet] = Recent(CALLERS)
+
+    @classmethod
+    def build(cls, specs: Iterable[ToolSpec], encoder: Encoder | None = None) -> MemoryCorpus:
+        """A corpus of tools in memory, encoded when there is an encoder.
+
+        Raises:
+            EncoderFailed: the tools could not be encoded.
+        """
+        tools = tuple(specs)
+        dense = None
+        if encoder is not None and tools:
+            dense = DenseSegment.of(encoded([text.encoder_text(spec) for spec in tools], encoder))
+        return cls([Segment.of(tools, dense)] if tools else [], tools, encoder=encoder)
+
+    @property
+    def generation(self) -> int:
+        """Grows with every change of the catalog."""
+        return self._generation
+
+    @property
+    def lexical(self) -> LexicalEngine:
+        """Scores weighted terms."""
+        return self._lexical
+
+    @property
+    def dense(self) -> DenseEngine | None:
+        """Scores a unit vector; None without vectors."""
+        return self._dense
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of `dense`."""
+        return self._encoder
+
+    @property
+    def unvectored(self) -> Mask | None:
+        """Rows without a vector, (rows,) bool; None when all have one, or when there is no `dense`."""
+        return None if self._dense is None else self._dense.missing
+
+    def vocabulary(self, view: RowSet) -> Mapping[str, int]:
+        """Every term of the view's tools with the number of tools of the view that have it."""
+        return self._lexical.vocabulary(view)
+
+    def everyone(self) -> RowSet:
+        """All live rows."""
+        return RowSet("everyone", self._live)
+
+    def visible_to(self, groups: frozenset[str]) -> RowSet:
+        """Rows that a member of the groups may see: tools without groups, or sharing one."""
+        known = sorted(group for group in groups if any(len(part) for _, part in self._found(facet("group", group))))
+        return self._callers.get(tuple(known), lambda: self._visible(known))
+
+    def matching(self, condition: object, view: RowSet) -> Mask:
+        """Rows of the view that a filter keeps.
+
+        Raises:
+            InvalidFilter: the condition is outside the filter language.
+        """
+        kept = evaluated(parse(condition), self._size, self._facet)
+        seen = intersected(kept, live_mask(view, self._live))
+        return kept if seen is None else seen
+
+    def named(self, key: str) -> Sequence[int]:
+        """Rows whose name, title, alias or id has this key, in catalog order."""
+        found = [start + int(row) for (start, _), part in self._parts() for row in part.names.find(key)]
+        return [row for row in found if self._is_live(row) and key in text.name_keys(self._tools[row])]
+
+    def row(self, tool_id: str) -> int | None:
+        """The row of a tool, None when there is none."""
+        for (start, _), part in self._parts():
+            for own in part.ids.find(tool_id):
+                row = start + int(own)
+                if self._is_live(row) and self._tools[row].id == tool_id:
+                    return row
+        return None
+
+    def tool(self, row: int) -> ToolSpec:
+        """The tool in a row."""
+        return self._tools[row]
+
+    def rows(self, view: RowSet) -> Rows:
+        """All rows of a view in catalog order. Walks the whole catalog."""
+        mask = live_mask(view, self._live)
+        return np.arange(self._size, dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
+
+    def __len__(self) -> int:
+        """How many tools there are."""
+        return self._size if self._live is None else int(np.count_nonzero(self._live))
+
+    def _parts(self) -> Iterable[tuple[tuple[int, int], Segment]]:
+        return zip(self._spans, self.segments, strict=True)
+
+    def _is_live(self, row: int) -> bool:
+        return self._live is None or bool(self._live[row])
+
+    def _found(self, term: str) -> list[tuple[int, Rows]]:
+        return [(start, part.facets.find(term)[0]) for (start, _), part in self._parts()]
+
+    def _facet(self, term: str) -> Rows:
+        found = [rows + np.int32(start) for start, rows in self._found(term)]
+        return np.concatenate(found).astype(np.int32) if found else np.empty(0, np.int32)
+
+    def _visible(self, groups: Sequence[str]) -> RowSet:
+        mask = np.zeros(self._size, np.bool_)
+        mask[self._facet(EVERYBODY)] = True
+        for group in groups:
+            mask[self._facet(facet("group", group))] = True
+        seen = mask if self._live is None else np.logical_and(mask, self._live)
+        return self.everyone() if len(self) == np.count_nonzero(seen) else RowSet(("groups", *groups), seen)
+
+
+def view(
+    corpus: Corpus,
+    groups: Iterable[str] | None = None,
+    condition: object = None,
+    exclude_ids: Iterable[str] = (),
+) -> ToolView:
+    """What one caller can find: all tools for `groups` None, else what a member of the groups may see.
+
+    `condition` is a filter (see `filters.parse`); it and the excluded ids only narrow the answer.
+
+    Raises:
+        InvalidFilter: the condition is outside the filter language.
+    """
+    allowed = corpus.everyone() if groups is None else corpus.visible_to(frozenset(groups))
+    kept = None if condition is None else corpus.matching(condition, allowed)
+    excluded = (corpus.row(tool_id) for tool_id in exclude_ids)
+    return ToolView(corpus, allowed, kept, frozenset(row for row in excluded if row is not None))
