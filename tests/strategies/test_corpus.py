@@ -119,7 +119,7 @@ def test_removed_rows_are_gone() -> None:
     assert corpus.row("mail/send_mail") is None
     assert corpus.rows(corpus.everyone()).tolist() == [1, 2, 3]
     assert len(corpus) == 3
-    assert "letter" not in corpus.vocabulary(corpus.everyone())
+    assert "beta" not in corpus.vocabulary(corpus.everyone())
 
 
 def test_a_segment_without_vectors_is_marked() -> None:
