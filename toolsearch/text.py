@@ -30,7 +30,9 @@ MAX_TERM: Final = 64
 MAX_PARTS: Final = 12
 """Identifiers of more parts are not kept whole."""
 
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17ff"
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17ff"
+)
 _WORD = rf"\w[\w{_MARKS}]*"
 _RUN = re.compile(rf"{_WORD}(?:[-.]{_WORD})*")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:[-.][A-Za-z0-9_]+)*")

@@ -1,0 +1,1 @@
+"""Fakes and contract suites, for this project and for who builds on it."""
