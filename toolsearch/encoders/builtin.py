@@ -1,0 +1,127 @@
+"""The encoder that is always there: all-MiniLM-L6-v2, int8, inside the package; English, no download.
+
+Each text is run alone, so its vector does not depend on what is encoded beside it (activations are quantised
+over a whole run). Many texts are spread over threads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from toolsearch.encoders.machine import usable_cores
+from toolsearch.encoders.sessions import open_session
+from toolsearch.errors import EncoderFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from toolsearch.protocols import Floats, Role
+
+FOLDER: Final = Path(__file__).parent / "minilm"
+MAX_CHARACTERS: Final = 20_000
+"""What is read of a text; more than 256 tokens of any real one."""
+BLOCK: Final = 32
+"""Texts that a thread takes at a time; as many are encoded without other threads."""
+
+
+class _Model:
+    """Tokenizer and session, read from the package."""
+
+    def __init__(self) -> None:
+        self._session = open_session(FOLDER / "model.onnx")
+        try:
+            words = (FOLDER / "tokenizer.json").read_text("utf-8")
+        except OSError as error:
+            raise EncoderFailed(f"cannot read the tokenizer: {error.strerror}; install the package again") from None
+        self._tokenizer = import_module("tokenizers").Tokenizer.from_str(words)
+
+    def tokens(self, text: str) -> list[int]:
+        """Token ids with the two marks at the ends; one text at a time starts no threads of the tokenizer's."""
+        cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+        return self._tokenizer.encode(cut).ids
+
+    def fill(self, texts: Sequence[str], out: NDArray[np.float32]) -> None:
+        """Writes the vectors of the texts into `out` (len(texts), dimension); rows of empty texts stay as they are."""
+        import numpy as np
+
+        for row, text in enumerate(texts):
+            ids = self.tokens(text)
+            if len(ids) > 2:
+                out[row] = self._session.run(["vector"], {"input_ids": np.array([ids], np.int64)})[0][0]
+
+
+_lock = Lock()
+_loaded: list[_Model] = []
+
+
+def _model() -> _Model:
+    """The one model of this process, loaded at first use."""
+    if not _loaded:
+        with _lock:
+            if not _loaded:
+                _loaded.append(_Model())
+    return _loaded[0]
+
+
+class BuiltinEncoder:
+    """all-MiniLM-L6-v2: 384 dimensions, 256 tokens, no prompts. May be shared between threads.
+
+    A text without any token (empty, blank) has the zero vector. `threads` bounds the threads used for many
+    texts; None means one for each usable core, at most 16.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads or min(usable_cores(), 16)
+
+    @cached_property
+    def _record(self) -> dict[str, Any]:
+        return json.loads((FOLDER / "model.json").read_text("utf-8"))
+
+    @property
+    def id(self) -> str:
+        """Model, revision and what is done to its output."""
+        revision = self._record["sha256"][:12] + "." + self._record["tokenizer_sha256"][:6]
+        return f"builtin:all-MiniLM-L6-v2@{revision};dim={self.dimension};tokens={self._record['max_tokens']};unit"
+
+    @property
+    def dimension(self) -> int:
+        """384."""
+        return int(self._record["dimension"])
+
+    def encode(self, texts: Sequence[str], role: Role) -> Floats:
+        """Vectors, (len(texts), 384) float32, unit length, or zero for a text without tokens.
+
+        Raises:
+            EncoderFailed: the model's files are missing or damaged.
+        """
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        if not texts:
+            return vectors
+        model = _model()
+        if len(texts) <= BLOCK or self._threads == 1:
+            model.fill(texts, vectors)
+            return vectors
+        with ThreadPoolExecutor(self._threads, "toolsearch-encode") as pool:
+            try:
+                list(pool.map(partial(_fill_block, model, texts, vectors), _blocks(len(texts))))
+            finally:
+                pool.shutdown(cancel_futures=True)
+        return vectors
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, count, BLOCK))
+
+
+def _fill_block(model: _Model, texts: Sequence[str], vectors: NDArray[np.float32], block: slice) -> None:
+    model.fill(texts[block], vectors[block])

