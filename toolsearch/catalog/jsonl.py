@@ -1,0 +1,93 @@
+"""One tool a line: our own JSON, or `{id, name, description, parameters, source[, server, category, ...]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from toolsearch.catalog.loaded import MAX_FILE, Collector, Loaded, as_object, parse_json
+from toolsearch.errors import InvalidInput, InvalidSource, LimitExceeded
+from toolsearch.tool import MAX_BYTES, Tool, ToolSpec
+
+_FIELDS: Final = {
+    "id", "name", "description", "title", "annotations", "namespace", "aliases", "examples", "groups", "search",
+    "returns", "source", "metadata",
+}  # fmt: skip
+
+
+def load_jsonl(path: Path, *, keep_going: bool = False) -> Loaded:
+    """The tools of a file.
+
+    Raises:
+        InvalidSource: a line is not a tool (unless `keep_going`), or the file cannot be read.
+        LimitExceeded: the file is larger than MAX_FILE.
+    """
+    collector = Collector(keep_going=keep_going)
+    for number, line in _lines(path):
+        where = f"{path.name}:{number}"
+        try:
+            collector.add(Tool(spec_from_line(line, where)), where)
+        except LimitExceeded as error:
+            collector.fail(where, str(error))
+        except InvalidInput as error:
+            collector.fail(where, str(error).removeprefix(f"{where}: "))
+    return collector.loaded()
+
+
+def write_jsonl(tools: Iterable[ToolSpec], path: Path) -> None:
+    """Write tools, one canonical JSON a line."""
+    path.write_text("".join(tool.to_json() + "\n" for tool in tools), "utf-8")
+
+
+def spec_from_line(line: str, where: str = "line") -> ToolSpec:
+    """The tool of one line.
+
+    Raises:
+        InvalidSource: the line is not a JSON object.
+        InvalidTool: it is not a tool.
+        LimitExceeded: it is longer than a tool may be.
+    """
+    if len(line) > 4 * MAX_BYTES:
+        raise LimitExceeded(f"a line of {len(line)} characters; a tool may have {MAX_BYTES}")
+    body = as_object(parse_json(line, where), where)
+    spec = ToolSpec.from_json(line) if body.get("v") == 1 else _spec(body)
+    spec.to_json()
+    return spec
+
+
+def _spec(body: Mapping[str, Any]) -> ToolSpec:
+    """A tool of the public layout; `server` is its namespace and unknown keys are kept as metadata."""
+    fields = {key: body[key] for key in _FIELDS if body.get(key) is not None}
+    fields["parameters"] = _first(body, "parameters", "inputSchema", "input_schema") or {
+        "type": "object",
+        "properties": {},
+    }
+    if (output := _first(body, "output_schema", "outputSchema")) is not None:
+        fields["output_schema"] = output
+    if isinstance(body.get("server"), str):
+        fields.setdefault("namespace", body["server"])
+    fields["tags"] = body.get("tags") or ([body["category"]] if isinstance(body.get("category"), str) else [])
+    fields.setdefault("name", "")
+    return ToolSpec(**fields)
+
+
+def _first(body: Mapping[str, Any], *keys: str) -> Any:
+    return next((body[key] for key in keys if body.get(key) is not None), None)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines that are not blank, read one by one."""
+    try:
+        if path.is_dir():
+            raise InvalidSource(f"{str(path)!r} is a folder, not a file")
+        if path.stat().st_size > MAX_FILE:
+            raise LimitExceeded(f"{path.name} has {path.stat().st_size} bytes; the bound is {MAX_FILE}")
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        raise InvalidSource(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InvalidSource(f"{path.name} is not UTF-8 text ({error.reason})") from None
