@@ -1,0 +1,54 @@
+"""Whatever was changed, in whatever order: an index answers as one that was built from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.index.catalogs import by_vectors, by_words, catalog, ids, tool
+from tests.strategies.words_encoder import WordsEncoder
+from toolsearch.index import state
+from toolsearch.index.tool_index import ToolIndex
+
+REQUESTS = ("letter engine", "forest", "violin harbour planet invoice")
+numbers = st.lists(st.integers(0, 40), unique=True, max_size=6)
+change = st.tuples(st.sampled_from(["upsert", "remove", "replace"]), numbers, st.integers(0, 9))
+
+
+@pytest.mark.parametrize("small", [2, 1024])
+@settings(deadline=None, max_examples=20)
+@given(changes=st.lists(change, max_size=8))
+def test_any_changes_equal_a_fresh_build(small: int, changes: list[tuple[str, list[int], int]]) -> None:
+    """After any sequence of changes, order, scores and moments are those of a fresh index of the same tools."""
+    limit, state.SMALL = state.SMALL, small
+    try:
+        with ToolIndex.from_tools(catalog(12), encoder=WordsEncoder()) as index:
+            for one in changes:
+                apply(index, *one)
+            with ToolIndex.from_tools(list(index.view()), encoder=WordsEncoder()) as fresh:
+                assert_same(index, fresh)
+    finally:
+        state.SMALL = limit
+
+
+def apply(index: ToolIndex, verb: str, chosen: list[int], salt: int) -> None:
+    if verb == "remove":
+        index.remove([f"tool_{number}" for number in chosen])
+    elif verb == "replace":
+        index.replace("other", [tool(number) for number in chosen])
+    else:
+        index.upsert([tool(number, tool(number + salt).description if salt > 4 else "") for number in chosen])
+
+
+def assert_same(index: ToolIndex, fresh: ToolIndex) -> None:
+    assert ids(index) == ids(fresh)
+    for request in REQUESTS:
+        assert by_words(index, request) == by_words(fresh, request)
+        if len(fresh):
+            assert by_vectors(index, request, 50) == by_vectors(fresh, request, 50)
+    one, other = index.view(), fresh.view()
+    assert one.corpus.vocabulary(one.allowed) == other.corpus.vocabulary(other.allowed)
+    mine, theirs = (v.corpus.lexical.score({"letter": 1.0}, v.allowed) for v in (one, other))
+    np.testing.assert_allclose((mine.mean, mine.std), (theirs.mean, theirs.std), rtol=1e-6, atol=1e-9)

@@ -1,0 +1,79 @@
+"""What runs a tool: bound by hand, or a Python function that the definition allows.
+
+A tool's source is data and may come from anywhere. It alone never makes a module run: only files and modules that
+the index's own definition lists are imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from toolsearch.errors import InvalidSource
+from toolsearch.tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from types import ModuleType
+
+    from toolsearch.tool import Executor, ToolSpec
+
+SCHEME: Final = "python:"
+
+
+class Executors:
+    """Executors of one index. `allowed` lists modules and Python files, relative to `folder`."""
+
+    def __init__(self, allowed: tuple[str, ...] = (), folder: Path | None = None) -> None:
+        self._allowed, self._folder = allowed, folder
+        self._bound: dict[str, Executor] = {}
+        self._modules: dict[str, ModuleType] = {}
+
+    def bind(self, executors: Mapping[str, Callable[..., Any]]) -> None:
+        """Say what runs tools, by id; this goes before what their source says."""
+        self._bound.update(executors)
+
+    def find(self, spec: ToolSpec) -> Executor | None:
+        """What runs a tool; None when nothing is bound and its source names no Python function.
+
+        Raises:
+            InvalidSource: its source names a function that the definition does not allow, or that is not there.
+        """
+        bound = self._bound.get(spec.id)
+        if bound is not None or not spec.source.startswith(SCHEME):
+            return bound
+        place, _, attribute = spec.source.removeprefix(SCHEME).rpartition(":")
+        if place not in self._allowed:
+            raise InvalidSource(
+                f"tool {spec.id[:200]!r} wants to run {spec.source[:200]!r}, which the index's definition does not "
+                f"allow; add {place[:80]!r} to python = [...] in index.toml, or bind an executor"
+            )
+        found: object = getattr(self._module(place), attribute, None)
+        if isinstance(found, Tool):
+            return found.execute
+        if not callable(found):
+            raise InvalidSource(f"tool {spec.id[:200]!r} is run by {spec.source[:200]!r}, which is not a function")
+        return cast("Executor", found)
+
+    def _module(self, place: str) -> ModuleType:
+        if place not in self._modules:
+            try:
+                self._modules[place] = self._loaded(place)
+            except (ImportError, OSError, SyntaxError) as error:
+                raise InvalidSource(f"{place!r}, which runs tools, cannot be imported: {str(error)[:200]}") from None
+        return self._modules[place]
+
+    def _loaded(self, place: str) -> ModuleType:
+        if not place.endswith(".py"):
+            return importlib.import_module(place)
+        path = self._folder / place if self._folder else None
+        spec = importlib.util.spec_from_file_location(f"_toolsearch_{abs(hash(path))}", path) if path else None
+        if spec is None or spec.loader is None:
+            raise ImportError(f"no Python file at {place!r}")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        return module

@@ -1,0 +1,163 @@
+"""Keeps the newest generation searchable, and follows the truth when this or another process has changed it."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import TYPE_CHECKING, Final
+
+from toolsearch import text
+from toolsearch.engines.views import Recent
+from toolsearch.errors import IndexBusy, IndexDamaged, IndexFault
+from toolsearch.index import derived
+from toolsearch.index.faults import named_faults
+from toolsearch.index.leases import Lease, leased
+from toolsearch.index.locks import BuildLock
+from toolsearch.index.pieces import CACHED, Piece
+from toolsearch.index.state import Maker, State, wordy
+
+if TYPE_CHECKING:
+    from toolsearch.index.layout import Layout
+    from toolsearch.index.store import Store
+    from toolsearch.protocols import Encoder
+    from toolsearch.tool import ToolSpec
+
+TRIES: Final = 5
+
+
+class Keeper:
+    """The newest corpus of an index.
+
+    Searches take `current`, which never waits; writers call `refresh` before they return. `watch` is a connection of
+    its own that tells whether something was written; None in memory. `publish` lets it write derived files.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        watch: Store | None,
+        layout: Layout | None,
+        encoder: Encoder | None,
+        *,
+        publish: bool = False,
+    ) -> None:
+        self.notes: tuple[str, ...] = ()
+        self._store, self._watch, self._layout = store, watch, layout
+        self._publishes = publish
+        parsed: Recent[ToolSpec] = Recent(CACHED)
+        self._maker = Maker(store=store, encoder=encoder, parsed=parsed)
+        self._lock = threading.Lock()
+        self._moved = -1 if watch is None else watch.moved()
+        self._state = self._opened()
+
+    def current(self) -> State:
+        """The newest generation; while another thread brings it up to date, the one before."""
+        if self._watch is not None:
+            moved = self._watch.moved()
+            if moved != self._moved and self._lock.acquire(blocking=False):
+                try:
+                    self._advance()
+                    self._moved = moved
+                finally:
+                    self._lock.release()
+        return self._state
+
+    def refresh(self) -> bool:
+        """Bring the newest generation in, whoever wrote it; tells whether it has a new base, now written to disk."""
+        with self._lock:
+            base = self._state.base
+            self._advance()
+            settled = self._state.base is not base
+            if settled:
+                self._publish_if_possible()
+        return settled
+
+    def rebase(self, encoder: Encoder | None, *, anew: bool = False) -> None:
+        """One base of the newest generation, with the vectors of this encoder, written to disk.
+
+        What is analysed already is taken over, unless all is to be made `anew`.
+
+        Raises:
+            IndexFault: it could not be written; it is searchable all the same.
+        """
+        with self._lock:
+            pieces = [] if anew else [self._state.base, self._state.delta]
+            if _name(encoder) != _name(self._maker.encoder):
+                pieces = [wordy(piece) for piece in pieces]
+            self._maker = Maker(store=self._store, encoder=encoder, parsed=self._maker.parsed)
+            generation, lease = leased(self._layout, self._store)
+            self._state = _holding(self._maker.whole(pieces, generation), lease)
+            self.notes = ()
+            self._publish()
+
+    def _advance(self) -> None:
+        if self._store.generation != self._state.corpus.generation:
+            generation, lease = leased(self._layout, self._store)
+            self._state = _holding(self._maker.later(self._state, generation), lease)
+
+    def _opened(self) -> State:
+        found = self._loaded()
+        generation, lease = leased(self._layout, self._store)
+        if found is None or found[1].generation > generation:
+            self._state = _holding(self._maker.whole([], generation), lease)
+            self._publish_if_possible()
+            return self._state
+        base, facts = found
+        encoder = self._maker.encoder
+        if encoder is not None and facts.encoder != encoder.id:
+            base = self._maker.refilled(base)
+        return _holding(self._maker.on(base, facts.generation, generation), lease)
+
+    def _loaded(self) -> tuple[Piece, derived.Facts] | None:
+        """The newest derived arrays; None when there are none that can be used."""
+        for _ in range(TRIES):
+            folder = None if self._layout is None else derived.newest(self._layout)
+            if self._layout is None or folder is None:
+                return None
+            try:
+                found = derived.load(folder)
+            except IndexDamaged as fault:
+                if derived.newest(self._layout) != folder:
+                    continue
+                self.notes = (f"{fault}; made again from the tools. To write them anew: {self._layout.mend}",)
+                return None
+            if found[1].analyser == text.ANALYSER:
+                return found
+            self.notes = (
+                f"the words were made by analyser {found[1].analyser!r}, this is {text.ANALYSER!r}; made again from "
+                f"the tools. To write them anew: {self._layout.mend}",
+            )
+            return None
+        return None
+
+    def _publish_if_possible(self) -> None:
+        """Write derived files that were missing, when this process may and nobody else does."""
+        if self._layout is None or not self._publishes:
+            return
+        try:
+            with named_faults(self._layout.root), BuildLock(self._layout.lock):
+                self._publish()
+        except IndexBusy:
+            return
+        except IndexFault as fault:
+            self.notes = (*self.notes, str(fault))
+
+    def _publish(self) -> None:
+        if self._layout is None:
+            return
+        facts = derived.Facts(
+            generation=self._state.corpus.generation, encoder=_name(self._maker.encoder), analyser=text.ANALYSER
+        )
+        with named_faults(self._layout.root):
+            derived.sweep(self._layout, derived.publish(self._layout, self._state.base, facts))
+
+
+def _name(encoder: Encoder | None) -> str | None:
+    return None if encoder is None else encoder.id
+
+
+def _holding(state: State, lease: Lease | None) -> State:
+    """The state, whose corpus gives the lease up when nobody uses it any more."""
+    if lease is not None:
+        weakref.finalize(state.corpus, lease.release)
+    return state

@@ -1,0 +1,107 @@
+"""Arrays made from the truth: stretches of the catalog, each knowing which rows it covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from toolsearch.engines.dense import DenseSegment
+from toolsearch.index.store import Rows
+from toolsearch.strategies.segment import Segment, dense_of, merged_segment
+from toolsearch.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolsearch.engines.views import Recent
+    from toolsearch.index.store import Numbers, Store
+
+CACHED: Final = 4096
+"""Tools kept parsed by an index in a folder."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A segment and the rows of the truth that it holds, in order."""
+
+    segment: Segment
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows.rows)
+
+
+class StoredTools:
+    """The tools of a corpus, read from the truth when they are wanted; parsed ones are kept for a while."""
+
+    def __init__(self, store: Store, bodies: Numbers, parsed: Recent[ToolSpec]) -> None:
+        self._store, self._bodies, self._parsed = store, bodies, parsed
+
+    def __getitem__(self, row: int) -> ToolSpec:
+        number = int(self._bodies[row])
+        return self._parsed.get(number, lambda: ToolSpec.from_json(self._store.texts([number])[number]))
+
+
+def made(store: Store, rows: Rows, encoder: str | None, dimension: int) -> Piece:
+    """A piece of rows, analysed anew; vectors come from the truth as far as they are there."""
+    numbers: list[int] = rows.bodies.tolist()
+    texts = store.texts(numbers)
+    segment = Segment.of([ToolSpec.from_json(texts[number]) for number in numbers])
+    return Piece(_with_vectors(store, segment, rows, encoder, dimension), rows)
+
+
+def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | None, dimension: int) -> Piece:
+    """One piece of the given rows; what the pieces have analysed already is taken from them."""
+    order = np.argsort(rows.bodies, kind="stable")
+    free = np.ones(len(order), np.bool_)
+    parts = [(piece.segment, _places(piece, rows.bodies, order, free)) for piece in pieces]
+    rest = np.flatnonzero(free)
+    if len(rest):
+        fresh = made(store, Rows(rows.rows[rest], rows.bodies[rest]), encoder, dimension)
+        parts.append((fresh.segment, rest.astype(np.int32)))
+    return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, encoder, dimension), rows)
+
+
+def _places(piece: Piece, wanted: Numbers, order: Numbers, free: np.ndarray) -> np.ndarray:
+    """For each row of the piece its place among the wanted bodies, -1 without; places taken are no longer free."""
+    places = np.full(len(piece), -1, np.int32)
+    if not len(wanted):
+        return places
+    spots = np.minimum(np.searchsorted(wanted, piece.rows.bodies, sorter=order), len(order) - 1)
+    found = order[spots]
+    fits = (wanted[found] == piece.rows.bodies) & free[found]
+    _, first = np.unique(found[fits], return_index=True)
+    chosen = np.flatnonzero(fits)[first]
+    places[chosen] = found[chosen]
+    free[found[chosen]] = False
+    return places
+
+
+def _with_vectors(store: Store, segment: Segment, rows: Rows, encoder: str | None, dimension: int) -> Segment:
+    """The segment with a vector for every row that has one in the truth; without any when there is no encoder."""
+    if encoder is None:
+        return Segment(lexical=segment.lexical, dense=None, facets=segment.facets, names=segment.names, ids=segment.ids)
+    old = dense_of([segment])
+    dense = (
+        old[0]
+        if old
+        else DenseSegment(np.zeros((len(rows.rows), dimension), np.float32), np.ones(len(rows.rows), np.bool_))
+    )
+    lacking = np.flatnonzero(dense.missing)
+    if len(lacking):
+        dense = _filled(store, dense, rows, encoder, lacking)
+    return Segment(lexical=segment.lexical, dense=dense, facets=segment.facets, names=segment.names, ids=segment.ids)
+
+
+def _filled(store: Store, dense: DenseSegment, rows: Rows, encoder: str, lacking: Numbers) -> DenseSegment:
+    found = store.vectors(encoder, rows.bodies[lacking].tolist())
+    if not found:
+        return dense
+    vectors, missing = dense.vectors.copy(), dense.missing.copy()
+    for place in lacking.tolist():
+        vector = found.get(int(rows.bodies[place]))
+        if vector is not None and len(vector) == vectors.shape[1]:
+            vectors[place], missing[place] = vector, False
+    return DenseSegment.of(vectors, missing)

@@ -1,0 +1,116 @@
+"""What an index tells about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from toolsearch import text
+from toolsearch.errors import IndexFault, InvalidInput, InvalidTool
+from toolsearch.index import derived
+from toolsearch.index.layout import FORMAT
+from toolsearch.tool import ToolSpec
+
+if TYPE_CHECKING:
+    from toolsearch.index.opening import Parts
+    from toolsearch.index.state import State
+    from toolsearch.index.store import Store
+    from toolsearch.protocols import ToolView
+
+MAX_PAGE: Final = 1000
+MAX_CURSOR: Final = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """`encoder` is the id that vectors are kept under, "" without. `notes` say what does not fit, and what mends it."""
+
+    tools: int
+    generation: int
+    encoder: str
+    analyser: str
+    format: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Tools in catalog order; `next_cursor` gets the next page, None at the end."""
+
+    tools: tuple[ToolSpec, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a check of all files found."""
+
+    ok: bool
+    problems: tuple[str, ...] = ()
+
+
+def status(parts: Parts, notes: tuple[str, ...]) -> Status:
+    """What an opened index is."""
+    corpus = parts.keeper.current().corpus
+    bare = corpus.unvectored
+    lacking = 0 if bare is None else int(np.count_nonzero(bare[corpus.rows(corpus.everyone())]))
+    mend = f"; to encode them: {parts.layout.mend}" if parts.layout else ""
+    more = (f"{lacking} tools have no vector and are found by their words only{mend}",) if lacking else ()
+    return Status(
+        tools=len(corpus),
+        generation=corpus.generation,
+        encoder=parts.reader.meta("encoder") or "",
+        analyser=text.ANALYSER,
+        format=FORMAT,
+        notes=(*parts.notes, *parts.keeper.notes, *notes, *more),
+    )
+
+
+def problems(parts: Parts) -> list[str]:
+    """Everything that is wrong in the files of an index: the database, its tools, the derived arrays."""
+    try:
+        found = _wrong_in_truth(parts.reader)
+    except IndexFault as fault:
+        return [str(fault)]
+    if parts.layout is not None:
+        folder = derived.newest(parts.layout)
+        found += ["there are no derived files"] if folder is None else derived.damage(folder)
+    return found
+
+
+def _wrong_in_truth(store: Store) -> list[str]:
+    answers = [str(row[0]) for row in store.read("PRAGMA integrity_check(20)")]
+    found = [f"the database: {answer}" for answer in answers if answer != "ok"]
+    for number, kept, body in store.read("SELECT number, hash, body FROM bodies"):
+        try:
+            same = ToolSpec.from_json(str(body)).content_hash == kept
+        except InvalidTool:
+            same = False
+        if not same:
+            found.append(f"tool body {number} does not fit its checksum")
+    return found[:20]
+
+
+def page(state: State, view: ToolView, cursor: str | None, limit: int) -> Page:
+    """The tools of a view after a cursor, which is a row of the truth.
+
+    Raises:
+        InvalidInput: the limit or the cursor is not acceptable.
+    """
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(f"a page has 1 to {MAX_PAGE} tools, not {limit}")
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) <= MAX_CURSOR):
+        raise InvalidInput(f"{cursor!r:.80} is no cursor; take next_cursor of the page before")
+    rows = state.corpus.rows(view.allowed)
+    if view.kept is not None:
+        rows = rows[view.kept[rows]]
+    truth = state.rows[rows]
+    start = int(np.searchsorted(truth, int(cursor or 0), "right"))
+    chosen = rows[start : start + limit]
+    more = start + limit < len(rows)
+    return Page(
+        tools=tuple(state.corpus.tool(int(row)) for row in chosen),
+        next_cursor=str(int(truth[start + limit - 1])) if more else None,
+    )

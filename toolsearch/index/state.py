@@ -1,0 +1,106 @@
+"""One generation, ready to be searched: a large base, a small delta, and marks on rows that have left.
+
+Every state is made from the one before and from what the truth says happened since; what is analysed already is
+taken over. Results equal those of a fresh build, because statistics are counted over all live rows at query time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from toolsearch.index.pieces import Piece, StoredTools, joined
+from toolsearch.index.store import Rows
+from toolsearch.strategies.corpus import MemoryCorpus
+from toolsearch.strategies.segment import Segment
+
+if TYPE_CHECKING:
+    from toolsearch.engines.views import Recent
+    from toolsearch.index.store import Numbers, Store
+    from toolsearch.protocols import Encoder, Mask
+    from toolsearch.tool import ToolSpec
+
+SMALL: Final = 1024
+"""A delta up to this size is never merged into its base."""
+SHARE: Final = 16
+"""Above SMALL, changes may come to one row for SHARE rows of the base."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class State:
+    """A generation as arrays. `live` marks rows of the base that have not left the catalog."""
+
+    corpus: MemoryCorpus
+    base: Piece
+    delta: Piece
+    live: Mask
+
+    @property
+    def rows(self) -> Numbers:
+        """The truth's row for each row of the corpus, (n,) int64, ascending."""
+        return np.concatenate([self.base.rows.rows, self.delta.rows.rows])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Maker:
+    """Makes states from the truth with the vectors of one encoder, None for words only."""
+
+    store: Store
+    encoder: Encoder | None
+    parsed: Recent[ToolSpec]
+
+    def whole(self, pieces: list[Piece], generation: int) -> State:
+        """A state of one base, taken as far as possible from what the pieces hold."""
+        base = self._joined(pieces, self.store.rows(generation))
+        return self._state(base, self.nothing(), np.ones(len(base), np.bool_), generation)
+
+    def on(self, base: Piece, built: int, generation: int) -> State:
+        """A state of a generation on a base that was made at an earlier one."""
+        start = self._state(base, self.nothing(), np.ones(len(base), np.bool_), built)
+        return self.later(start, generation)
+
+    def later(self, state: State, generation: int) -> State:
+        """The state of a later generation."""
+        before = state.corpus.generation
+        born = self.store.rows(generation, after=before)
+        died = self.store.died(before, generation)
+        live = state.live & ~np.isin(state.base.rows.rows, died, assume_unique=True)
+        old = state.delta.rows
+        stays = ~np.isin(old.rows, died, assume_unique=True)
+        rows = Rows(np.concatenate([old.rows[stays], born.rows]), np.concatenate([old.bodies[stays], born.bodies]))
+        changes = len(rows.rows) + int(np.count_nonzero(~live))
+        if changes > max(SMALL, len(state.base) // SHARE):
+            return self.whole([state.base, state.delta], generation)
+        return self._state(state.base, self._joined([state.delta], rows), live, generation)
+
+    def nothing(self) -> Piece:
+        """A piece without rows."""
+        return self._joined([], Rows(np.empty(0, np.int64), np.empty(0, np.int64)))
+
+    def refilled(self, base: Piece) -> Piece:
+        """The base with the vectors that the truth has for this encoder, whatever it had before."""
+        return self._joined([wordy(base)], base.rows)
+
+    def _joined(self, pieces: list[Piece], rows: Rows) -> Piece:
+        encoder, dimension = (self.encoder.id, self.encoder.dimension) if self.encoder else (None, 0)
+        return joined(self.store, pieces, rows, encoder, dimension)
+
+    def _state(self, base: Piece, delta: Piece, live: Mask, generation: int) -> State:
+        marks = np.concatenate([live, np.ones(len(delta), np.bool_)])
+        corpus = MemoryCorpus(
+            [piece.segment for piece in (base, delta) if len(piece)],
+            StoredTools(self.store, np.concatenate([base.rows.bodies, delta.rows.bodies]), self.parsed),
+            live=None if marks.all() else marks,
+            encoder=self.encoder,
+            generation=generation,
+        )
+        return State(corpus=corpus, base=base, delta=delta, live=live)
+
+
+def wordy(piece: Piece) -> Piece:
+    """The piece without its vectors."""
+    own = piece.segment
+    bare = Segment(lexical=own.lexical, dense=None, facets=own.facets, names=own.names, ids=own.ids)
+    return Piece(bare, piece.rows)

@@ -1,0 +1,240 @@
+"""The truth of an index: one SQLite database of tools, generations and vectors.
+
+A tool's body is immutable and kept once by content hash. A row says that a body is in the catalog from generation
+`born` until before generation `died`; the catalog of a generation is its rows in order. Nothing is ever rewritten,
+so a reader may hold a generation while others write. Vectors are kept by encoder and hash of the text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import numpy as np
+
+from toolsearch.errors import IndexDamaged, IndexFault, IndexMismatch
+from toolsearch.index.faults import named_faults
+from toolsearch.index.layout import FORMAT, Layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from toolsearch.protocols import Floats
+
+    Numbers = NDArray[np.int64]
+
+WAIT: Final = 30.0
+"""Seconds that a writer waits for another one."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS bodies (
+    number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL, body TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS texts ON bodies (text);
+CREATE TABLE IF NOT EXISTS entries (
+    row INTEGER PRIMARY KEY AUTOINCREMENT, tool TEXT NOT NULL, origin TEXT NOT NULL, body INTEGER NOT NULL,
+    born INTEGER NOT NULL, died INTEGER);
+CREATE UNIQUE INDEX IF NOT EXISTS alive ON entries (tool) WHERE died IS NULL;
+CREATE INDEX IF NOT EXISTS births ON entries (born);
+CREATE INDEX IF NOT EXISTS deaths ON entries (died) WHERE died IS NOT NULL;
+CREATE INDEX IF NOT EXISTS used ON entries (body);
+CREATE TABLE IF NOT EXISTS changes (
+    generation INTEGER PRIMARY KEY, added INTEGER NOT NULL, changed INTEGER NOT NULL, removed INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (
+    encoder TEXT NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (encoder, text)) WITHOUT ROWID;
+INSERT OR IGNORE INTO meta VALUES ('generation', '0');
+"""
+
+
+ENTRIES: Final = """
+SELECT e.tool, e.row, b.hash, e.origin FROM entries e JOIN bodies b ON b.number = e.body
+WHERE e.died IS NULL AND (? IS NULL OR e.tool IN (SELECT value FROM json_each(?))) ORDER BY e.row"""
+
+
+class Rows(NamedTuple):
+    """Rows of the catalog in its order: their numbers and the numbers of their bodies, (n,) int64 each."""
+
+    rows: Numbers
+    bodies: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the catalog holds of one tool now."""
+
+    row: int
+    hash: str
+    origin: str
+
+
+class Store:
+    """One connection to the truth, safe under threads. `root` None keeps it in memory.
+
+    Raises:
+        IndexMismatch: the database was written in another format.
+        IndexFault: it cannot be opened, or is damaged.
+    """
+
+    def __init__(self, root: Path | None, *, read_only: bool = False) -> None:
+        self.root, self.read_only = root, read_only
+        self._lock = threading.RLock()
+        with self.guarded():
+            self._connection = _connected(root, read_only=read_only)
+            self._close = weakref.finalize(self, self._connection.close)
+            if not read_only:
+                self._prepare()
+            self._check_format()
+
+    def _prepare(self) -> None:
+        if self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
+            self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=FULL")
+        if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            self._connection.executescript(SCHEMA)
+            self._connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(FORMAT),))
+
+    def _check_format(self) -> None:
+        found = self.meta("format")
+        if found != str(FORMAT):
+            raise IndexMismatch(
+                f"index {str(self.root)!r} has format {found!r}, this version of toolsearch reads {FORMAT}; "
+                "install the version that wrote it, or build it again from its sources"
+            )
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._close()
+
+    @contextmanager
+    def guarded(self) -> Generator[None]:
+        """One thread at a time; faults named.
+
+        Raises:
+            IndexFault: the database or the disk failed, or the store is closed.
+        """
+        with self._lock, named_faults(self.root):
+            try:
+                yield
+            except sqlite3.ProgrammingError as error:
+                raise IndexFault(f"the index is closed ({error}); open it again") from None
+
+    @contextmanager
+    def writing(self) -> Generator[sqlite3.Connection]:
+        """A transaction that is on disk, whole, when it ends, or not there at all.
+
+        Raises:
+            IndexFault: it could not be written; nothing changed.
+        """
+        with self.guarded():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def read(self, statement: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        """All rows of one statement.
+
+        Raises:
+            IndexFault: the database failed.
+        """
+        with self.guarded():
+            return self._connection.execute(statement, values).fetchall()
+
+    def meta(self, key: str) -> str | None:
+        """One fact about the index: format, generation, encoder, encoder_name."""
+        found = self.read("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(found[0][0]) if found else None
+
+    @property
+    def generation(self) -> int:
+        """The newest generation."""
+        return int(self.meta("generation") or 0)
+
+    def moved(self) -> int:
+        """A number that changes when another connection has written; nearly free to ask."""
+        return cast("int", self.read("PRAGMA data_version")[0][0])
+
+    def rows(self, generation: int, *, after: int | None = None) -> Rows:
+        """Rows alive in a generation; with `after` only those that are newer than that generation."""
+        statement = "SELECT row, body FROM entries WHERE born <= ? AND (died IS NULL OR died > ?)"
+        values = [generation, generation]
+        if after is not None:
+            statement, values = f"{statement} AND born > ?", [*values, after]
+        found = np.array(self.read(f"{statement} ORDER BY row", values), np.int64).reshape(-1, 2)
+        return Rows(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
+
+    def died(self, after: int, generation: int) -> Numbers:
+        """Rows that left the catalog after one generation, up to and with another."""
+        return np.array(
+            self.read("SELECT row FROM entries WHERE died > ? AND died <= ? ORDER BY row", (after, generation)),
+            np.int64,
+        ).reshape(-1)
+
+    def texts(self, bodies: Sequence[int]) -> dict[int, str]:
+        """The JSON of bodies by number.
+
+        Raises:
+            IndexDamaged: one is missing.
+        """
+        statement = "SELECT number, body FROM bodies WHERE number IN (SELECT value FROM json_each(?))"
+        found = {cast("int", number): str(body) for number, body in self.read(statement, (json.dumps(bodies),))}
+        if len(found) < len(set(bodies)):
+            raise IndexDamaged(f"{len(set(bodies)) - len(found)} tools are missing from the database of {self.root}")
+        return found
+
+    def entries(self, tools: Iterable[str] | None = None) -> dict[str, Entry]:
+        """What the newest generation holds of tools, by id; None means all. In catalog order."""
+        some = None if tools is None else json.dumps(list(tools))
+        found = self.read(ENTRIES, (some, some))
+        return {str(tool): Entry(cast("int", row), str(own), str(origin)) for tool, row, own, origin in found}
+
+    def vectors(self, encoder: str, bodies: Sequence[int]) -> dict[int, Floats]:
+        """Vectors of bodies by number, as far as they are there."""
+        statement = (
+            "SELECT b.number, v.vector FROM bodies b JOIN vectors v ON v.encoder = ? AND v.text = b.text "
+            "WHERE b.number IN (SELECT value FROM json_each(?))"
+        )
+        found = self.read(statement, (encoder, json.dumps(bodies)))
+        return {cast("int", number): np.frombuffer(cast("bytes", vector), np.float32) for number, vector in found}
+
+    def encoded(self, encoder: str, texts: Sequence[str]) -> set[str]:
+        """Those hashes of texts that have a vector."""
+        statement = "SELECT text FROM vectors WHERE encoder = ? AND text IN (SELECT value FROM json_each(?))"
+        return {str(text) for (text,) in self.read(statement, (encoder, json.dumps(texts)))}
+
+    def keep_vectors(self, encoder: str, vectors: Mapping[str, Floats]) -> None:
+        """Keep vectors by hash of their text, durably."""
+        rows = [(encoder, text, vector.astype(np.float32).tobytes()) for text, vector in vectors.items()]
+        with self.writing() as transaction:
+            transaction.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+
+def _connected(root: Path | None, *, read_only: bool) -> sqlite3.Connection:
+    if root is None:
+        return sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+    path = Layout(root).truth
+    target = path.resolve().as_uri() + _mode(path, read_only=read_only)
+    return sqlite3.connect(target, timeout=WAIT, check_same_thread=False, isolation_level=None, uri=True)
+
+
+def _mode(path: Path, *, read_only: bool) -> str:
+    """A folder that cannot be written, with no journal beside the database, is read as a plain file."""
+    if not read_only:
+        return "?mode=rwc"
+    journal = path.with_name(path.name + "-wal")
+    if os.access(path.parent, os.W_OK) or (journal.exists() and journal.stat().st_size):
+        return "?mode=ro"
+    return "?mode=ro&immutable=1"

@@ -1,0 +1,242 @@
+"""`ToolIndex`: a catalog that can be searched while it changes, in memory or in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from toolsearch.index import opening, reports
+from toolsearch.index.building import Order, build
+from toolsearch.index.changes import Changes
+from toolsearch.index.encoding import silent
+from toolsearch.index.executors import Executors
+from toolsearch.index.given import executors_of, specs_of
+from toolsearch.index.writing import Writer
+from toolsearch.strategies import corpus as corpora
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from toolsearch.index.definition import Definition
+    from toolsearch.index.encoding import Progress
+    from toolsearch.index.given import Given
+    from toolsearch.protocols import Encoder, Retriever, SearchResult, ToolView
+    from toolsearch.tool import Executor, ToolSpec
+
+
+class ToolIndex:
+    """A catalog of tools made searchable. Safe under threads; made by `from_tools`, `open` or `build`.
+
+    `caller` is the groups of whoever asks, and None means a trusted owner who sees everything. A tool that changed
+    goes to the end of the catalog's order.
+    """
+
+    def __init__(self, parts: opening.Parts, changes: Changes | None = None) -> None:
+        self.changes = changes or Changes(generation=parts.keeper.current().corpus.generation)
+        """What `from_tools` or `build` did."""
+        self._parts = parts
+        self._writer = Writer(parts)
+        self._retrievers: dict[str, Retriever] = {}
+        allowed = parts.definition.python if parts.definition else ()
+        self._executors = Executors(allowed, parts.layout.root if parts.layout else None)
+
+    @classmethod
+    def from_tools(cls, tools: Iterable[Given], *, encoder: Encoder | str | None = "builtin") -> Self:
+        """An index in memory; `encoder` is a name, an encoder, or None for words only.
+
+        Raises:
+            InvalidTool: something given is not a tool.
+            DuplicateTool: two tools have one id.
+            EncoderFailed: the tools could not be encoded.
+        """
+        given = list(tools)
+        index = cls(opening.in_memory(encoder))
+        index._bind(given)
+        index.changes = index._writer.fill(specs_of(given))
+        return index
+
+    @classmethod
+    def open(cls, path: str | Path, *, read_only: bool = False, encoder: Encoder | str | None = None) -> Self:
+        """The index in a folder. What is missing or does not fit is named in `status.notes`; the rest is searched.
+
+        `encoder` stands in for the one that the index names.
+
+        Raises:
+            IndexNotFound: there is none.
+            IndexDamaged: its database cannot be read.
+            IndexMismatch: another version of toolsearch wrote it.
+        """
+        return cls(opening.in_folder(path, read_only=read_only, encoder=encoder))
+
+    @classmethod
+    def build(
+        cls,
+        path: str | Path,
+        tools: Iterable[Given] | None = None,
+        *,
+        definition: Definition | None = None,
+        encoder: Encoder | str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Make the index in a folder hold exactly these tools, in this order, and encode what changed.
+
+        Without tools they come from the sources of the definition, by default `index.toml` in the folder; without
+        one, the tools that are there stay and what was derived from them is made anew. A build that was stopped
+        goes on where it was.
+
+        Raises:
+            IndexBusy: another process is building it.
+            InvalidInput: a tool, a source or the definition is not acceptable.
+            EncoderFailed: a text could not be encoded; what was encoded is kept, and what was searchable still is.
+        """
+        given = None if tools is None else list(tools)
+        specs = None if given is None else specs_of(given)
+        order = Order(specs=specs, definition=definition, encoder=encoder, progress=progress or silent)
+        done = build(path, order)
+        index = cls(opening.in_folder(path, read_only=False, encoder=encoder), done)
+        index._bind(given or [])
+        return index
+
+    def search(
+        self,
+        needs: str | Sequence[str],
+        *,
+        k: int = 5,
+        strategy: str | None = None,
+        caller: Iterable[str] | None = None,
+        filter: object = None,  # noqa: A002 - the word users expect
+        exclude: Iterable[str] = (),
+    ) -> SearchResult:
+        """At most k tools for one need or several, best first."""
+        wanted = [needs] if isinstance(needs, str) else list(needs)
+        found = self.retriever(strategy).search(wanted, self.view(caller=caller, filter=filter, exclude=exclude), k)
+        notes = (*self._parts.notes, *self._parts.keeper.notes)
+        return replace(found, notes=(*found.notes, *notes)) if notes else found
+
+    def view(
+        self,
+        *,
+        caller: Iterable[str] | None = None,
+        filter: object = None,  # noqa: A002 - the word users expect
+        exclude: Iterable[str] = (),
+    ) -> ToolView:
+        """What a caller can find in the newest generation; it stays as it is while the index changes.
+
+        Raises:
+            InvalidFilter: the filter is outside its language.
+        """
+        return corpora.view(self._parts.keeper.current().corpus, caller, filter, exclude)
+
+    def retriever(self, strategy: str | None = None) -> Retriever:
+        """The retriever of a name: simple, vector or hybrid; by default the definition's.
+
+        Raises:
+            InvalidInput: the name is unknown.
+        """
+        name = strategy or (self._parts.definition.strategy if self._parts.definition else "hybrid")
+        if name not in self._retrievers:
+            self._retrievers[name] = cast(
+                "Retriever", import_module("toolsearch.strategies.retrievers").open_retriever(name)
+            )
+        return self._retrievers[name]
+
+    def upsert(self, tools: Iterable[Given]) -> Changes:
+        """Add tools, or change those with their ids; on disk, and shown by every search, when this returns.
+
+        Raises:
+            InvalidTool: something given is not a tool.
+            IndexReadOnly: the index was opened to be read.
+        """
+        given = list(tools)
+        done = self._writer.upsert(specs_of(given))
+        self._bind(given)
+        return done
+
+    def remove(self, ids: Iterable[str]) -> Changes:
+        """Take tools out; ids that are not there are ignored. No search shows them when this returns.
+
+        Raises:
+            IndexReadOnly: the index was opened to be read.
+        """
+        return self._writer.remove([ids] if isinstance(ids, str) else ids)
+
+    def replace(self, source: str, tools: Iterable[Given]) -> Changes:
+        """Make these all the tools that came from a source, such as one MCP server.
+
+        Raises:
+            InvalidTool: something given is not a tool.
+            IndexReadOnly: the index was opened to be read.
+        """
+        given = list(tools)
+        done = self._writer.replace(source, specs_of(given))
+        self._bind(given)
+        return done
+
+    def get(self, tool_id: str, caller: Iterable[str] | None = None) -> ToolSpec | None:
+        """A tool by id; None when it is not there for this caller."""
+        return self.view(caller=caller).get(tool_id)
+
+    def tools(
+        self,
+        *,
+        caller: Iterable[str] | None = None,
+        filter: object = None,  # noqa: A002 - the word users expect
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> reports.Page:
+        """A page of tools in catalog order. A cursor stays good while the catalog changes.
+
+        Raises:
+            InvalidInput: the limit or the cursor is not acceptable.
+            InvalidFilter: the filter is outside its language.
+        """
+        state = self._parts.keeper.current()
+        return reports.page(state, corpora.view(state.corpus, caller, filter), cursor, limit)
+
+    def bind(self, executors: Mapping[str, Callable[..., Any]]) -> None:
+        """Say what runs tools, by id: `executor(arguments, context)`."""
+        self._executors.bind(executors)
+
+    def executor(self, tool_id: str) -> Executor | None:
+        """What runs a tool: what was bound, or the Python function its source names and the definition allows.
+
+        Raises:
+            InvalidSource: its source names something that may not be imported, or is not there.
+        """
+        spec = self.get(tool_id)
+        return None if spec is None else self._executors.find(spec)
+
+    def verify(self, *, repair: bool = False) -> reports.Report:
+        """Read every file and say what is wrong; `repair` makes the derived files anew.
+
+        Raises:
+            IndexReadOnly: a repair was asked of an index that was opened to be read.
+        """
+        if repair:
+            self._writer.rederive()
+        found = tuple(reports.problems(self._parts))
+        return reports.Report(ok=not found, problems=found)
+
+    @property
+    def status(self) -> reports.Status:
+        """What this index is, and what does not fit."""
+        return reports.status(self._parts, self._writer.notes)
+
+    def __len__(self) -> int:
+        return len(self._parts.keeper.current().corpus)
+
+    def close(self) -> None:
+        """Let the files go; later calls raise IndexFault."""
+        self._parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _bind(self, given: Iterable[Given]) -> None:
+        self._executors.bind(executors_of(given))

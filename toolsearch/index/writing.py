@@ -1,0 +1,104 @@
+"""Changing an index: encode what is new, write the truth, bring the searchable form up to date."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from toolsearch.errors import EncoderFailed, IndexReadOnly
+from toolsearch.index import changes
+from toolsearch.index.encoding import encode_missing
+from toolsearch.index.leases import oldest
+from toolsearch.index.locks import BuildLock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from toolsearch.index.changes import Changes, Prepared
+    from toolsearch.index.opening import Parts
+    from toolsearch.index.store import Store
+    from toolsearch.tool import ToolSpec
+
+
+class Writer:
+    """Changes one index, one change at a time; when a method returns, it is on disk and every search shows it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._changing = threading.Lock()
+        self.notes: tuple[str, ...] = ()
+
+    def upsert(self, specs: Iterable[ToolSpec]) -> Changes:
+        """Add tools, or change those with their ids."""
+        tools = changes.prepared(specs)
+        return self._change(tools, lambda store: changes.upsert(store, tools))
+
+    def remove(self, ids: Iterable[str]) -> Changes:
+        """Take tools out."""
+        return self._change((), lambda store: changes.remove(store, ids))
+
+    def replace(self, source: str, specs: Iterable[ToolSpec]) -> Changes:
+        """Make these all the tools of a source."""
+        tools = changes.prepared(specs, origin=source)
+        return self._change(tools, lambda store: changes.replace(store, source, tools))
+
+    def fill(self, specs: Iterable[ToolSpec]) -> Changes:
+        """Make these the whole catalog.
+
+        Raises:
+            EncoderFailed: a tool could not be encoded.
+        """
+        tools = changes.prepared(specs)
+        if self._parts.encoder is not None:
+            encode_missing(self._store(), self._parts.encoder, tools)
+        return self._change((), lambda store: changes.arrange(store, tools))
+
+    def rederive(self) -> None:
+        """Make the derived files anew from the truth.
+
+        Raises:
+            IndexReadOnly: the index was opened to be read.
+            IndexBusy: another process is building it.
+        """
+        self._store()
+        layout = self._parts.layout
+        with self._changing, BuildLock(layout.lock) if layout else nullcontext():
+            self._parts.keeper.rebase(self._parts.encoder, anew=True)
+
+    def _store(self) -> Store:
+        if self._parts.writer is None:
+            raise IndexReadOnly(
+                f"index {str(self._parts.reader.root)!r} was opened to be read only; open it with read_only=False"
+            )
+        return self._parts.writer
+
+    def _change(self, tools: Sequence[Prepared], write: Callable[[Store], Changes]) -> Changes:
+        store = self._store()
+        encoded = self._encode(store, tools)
+        with self._changing:
+            done = write(store)
+            if self._parts.keeper.refresh():
+                self.collect()
+            elif encoded and not done:
+                self._parts.keeper.rebase(self._parts.encoder)
+        return done
+
+    def _encode(self, store: Store, tools: Sequence[Prepared]) -> int:
+        """A failing encoder never keeps a tool out: it is found by its words until it is encoded."""
+        if self._parts.encoder is None:
+            return 0
+        try:
+            found = encode_missing(store, self._parts.encoder, tools)
+        except EncoderFailed as error:
+            self.notes = (f"tools changed lately have no vectors, since the encoder failed: {str(error)[:200]}",)
+            return 0
+        self.notes = ()
+        return found
+
+    def collect(self) -> None:
+        """Give back the space of what no reader needs any more."""
+        store, encoder = self._parts.writer, self._parts.encoder
+        if store is not None:
+            kept = oldest(self._parts.layout, store.generation)
+            changes.collect(store, kept, None if encoder is None else encoder.id)
