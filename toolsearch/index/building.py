@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from toolsearch import text
+from toolsearch.catalog.sources import load
 from toolsearch.errors import IndexNotFound, InvalidInput
 from toolsearch.index import changes
 from toolsearch.index.definition import Definition
@@ -19,7 +19,7 @@ from toolsearch.index.leases import oldest
 from toolsearch.index.locks import BuildLock
 from toolsearch.index.opening import open_encoder, remember
 from toolsearch.index.store import Store
-from toolsearch.tool import Tool, ToolSpec
+from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,9 +68,7 @@ def from_sources(definition: Definition) -> list[ToolSpec]:
     Raises:
         InvalidInput: a source cannot be read, or one of its tools is not acceptable.
     """
-    sources = import_module("toolsearch.catalog.sources")
-    loaded = [sources.load(source) for source in definition.resolved()]
-    return [tool.spec for one in loaded for tool in cast("tuple[Tool, ...]", one.tools)]
+    return [tool.spec for source in definition.resolved() for tool in load(source).tools]
 
 
 def _built(

@@ -37,7 +37,9 @@ class Executors:
         self._bound.update(executors)
 
     def find(self, spec: ToolSpec) -> Executor | None:
-        """What runs a tool; None when nothing is bound and its source names no Python function.
+        """What runs a tool; None when nothing is bound and its source names no Python object.
+
+        The object is a Tool, a function of arguments and context, or has `for_tool(spec)` that gives one.
 
         Raises:
             InvalidSource: its source names a function that the definition does not allow, or that is not there.
@@ -54,6 +56,8 @@ class Executors:
         found: object = getattr(self._module(place), attribute, None)
         if isinstance(found, Tool):
             return found.execute
+        if hasattr(found, "for_tool"):
+            return cast("Executor", cast("Any", found).for_tool(spec))
         if not callable(found):
             raise InvalidSource(f"tool {spec.id[:200]!r} is run by {spec.source[:200]!r}, which is not a function")
         return cast("Executor", found)

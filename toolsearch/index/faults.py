@@ -63,4 +63,6 @@ def _of_disk(error: OSError, where: str) -> IndexFault:
 
 
 def _no_space(where: str) -> IndexFault:
-    return IndexFault(f"no space left on the disk of {where}; what was there before still works: free some and run it again")
+    return IndexFault(
+        f"no space left on the disk of {where}; what was there before still works: free some and run it again"
+    )

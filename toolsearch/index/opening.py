@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from toolsearch import text
+from toolsearch import encoders, text
 from toolsearch.errors import EncoderFailed, IndexNotFound, InvalidInput, MissingExtra
 from toolsearch.index.definition import Definition
 from toolsearch.index.keeper import Keeper
@@ -87,7 +86,7 @@ def open_encoder(encoder: Encoder | str | None) -> Encoder | None:
         MissingExtra: its package is not installed.
     """
     if isinstance(encoder, str):
-        return cast("Encoder", import_module("toolsearch.encoders").open_encoder(encoder)) if encoder else None
+        return encoders.open_encoder(encoder) if encoder else None
     return encoder
 
 

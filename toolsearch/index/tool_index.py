@@ -31,7 +31,7 @@ class ToolIndex:
     """A catalog of tools made searchable. Safe under threads; made by `from_tools`, `open` or `build`.
 
     `caller` is the groups of whoever asks, and None means a trusted owner who sees everything. A tool that changed
-    goes to the end of the catalog's order.
+    goes to the end of the catalog's order. Changes raise IndexReadOnly when the index was opened to be read.
     """
 
     def __init__(self, parts: opening.Parts, changes: Changes | None = None) -> None:
@@ -52,10 +52,8 @@ class ToolIndex:
             DuplicateTool: two tools have one id.
             EncoderFailed: the tools could not be encoded.
         """
-        given = list(tools)
         index = cls(opening.in_memory(encoder))
-        index._bind(given)
-        index.changes = index._writer.fill(specs_of(given))
+        index.changes = index._writer.fill(index._taken(tools))
         return index
 
     @classmethod
@@ -83,9 +81,8 @@ class ToolIndex:
     ) -> Self:
         """Make the index in a folder hold exactly these tools, in this order, and encode what changed.
 
-        Without tools they come from the sources of the definition, by default `index.toml` in the folder; without
-        one, the tools that are there stay and what was derived from them is made anew. A build that was stopped
-        goes on where it was.
+        Without tools they come from the definition's sources (by default of `index.toml` in the folder); without one
+        the tools that are there stay. A build that was stopped goes on where it was.
 
         Raises:
             IndexBusy: another process is building it.
@@ -97,7 +94,7 @@ class ToolIndex:
         order = Order(specs=specs, definition=definition, encoder=encoder, progress=progress or silent)
         done = build(path, order)
         index = cls(opening.in_folder(path, read_only=False, encoder=encoder), done)
-        index._bind(given or [])
+        index._taken(given or [])
         return index
 
     def search(
@@ -148,19 +145,11 @@ class ToolIndex:
 
         Raises:
             InvalidTool: something given is not a tool.
-            IndexReadOnly: the index was opened to be read.
         """
-        given = list(tools)
-        done = self._writer.upsert(specs_of(given))
-        self._bind(given)
-        return done
+        return self._writer.upsert(self._taken(tools))
 
     def remove(self, ids: Iterable[str]) -> Changes:
-        """Take tools out; ids that are not there are ignored. No search shows them when this returns.
-
-        Raises:
-            IndexReadOnly: the index was opened to be read.
-        """
+        """Take tools out; ids that are not there are ignored. No search shows them when this returns."""
         return self._writer.remove([ids] if isinstance(ids, str) else ids)
 
     def replace(self, source: str, tools: Iterable[Given]) -> Changes:
@@ -168,12 +157,8 @@ class ToolIndex:
 
         Raises:
             InvalidTool: something given is not a tool.
-            IndexReadOnly: the index was opened to be read.
         """
-        given = list(tools)
-        done = self._writer.replace(source, specs_of(given))
-        self._bind(given)
-        return done
+        return self._writer.replace(source, self._taken(tools))
 
     def get(self, tool_id: str, caller: Iterable[str] | None = None) -> ToolSpec | None:
         """A tool by id; None when it is not there for this caller."""
@@ -187,11 +172,10 @@ class ToolIndex:
         cursor: str | None = None,
         limit: int = 100,
     ) -> reports.Page:
-        """A page of tools in catalog order. A cursor stays good while the catalog changes.
+        """A page of tools in catalog order, at most 1000. A cursor stays good while the catalog changes.
 
         Raises:
-            InvalidInput: the limit or the cursor is not acceptable.
-            InvalidFilter: the filter is outside its language.
+            InvalidInput: the limit, the cursor or the filter is not acceptable.
         """
         state = self._parts.keeper.current()
         return reports.page(state, corpora.view(state.corpus, caller, filter), cursor, limit)
@@ -201,20 +185,16 @@ class ToolIndex:
         self._executors.bind(executors)
 
     def executor(self, tool_id: str) -> Executor | None:
-        """What runs a tool: what was bound, or the Python function its source names and the definition allows.
+        """What runs a tool: what was bound, or the Python object its source names and the definition allows.
 
         Raises:
-            InvalidSource: its source names something that may not be imported, or is not there.
+            InvalidSource: its source names something else.
         """
         spec = self.get(tool_id)
         return None if spec is None else self._executors.find(spec)
 
     def verify(self, *, repair: bool = False) -> reports.Report:
-        """Read every file and say what is wrong; `repair` makes the derived files anew.
-
-        Raises:
-            IndexReadOnly: a repair was asked of an index that was opened to be read.
-        """
+        """Read every file and say what is wrong; `repair` makes the derived files anew."""
         if repair:
             self._writer.rederive()
         found = tuple(reports.problems(self._parts))
@@ -238,5 +218,8 @@ class ToolIndex:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _bind(self, given: Iterable[Given]) -> None:
+    def _taken(self, tools: Iterable[Given]) -> list[ToolSpec]:
+        """Definitions of tools, whose executors are bound when they come with one."""
+        given = list(tools)
         self._executors.bind(executors_of(given))
+        return specs_of(given)
