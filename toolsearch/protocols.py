@@ -5,7 +5,7 @@ Rows are positions in one corpus, int32. Masks are (rows,) bool. Scores are floa
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -121,8 +121,8 @@ class Corpus(Protocol):
         """Rows without a vector; None when all have one, or when there is no `dense`. They score 0 and never rank."""
         ...
 
-    def vocabulary(self, view: RowSet) -> Mapping[str, int]:
-        """Every term of the view's tools with the number of tools of the view that have it."""
+    def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, Mapping[str, int]]:
+        """How many tools the view has, and how many of them have each term."""
         ...
 
     def everyone(self) -> RowSet:
@@ -176,9 +176,14 @@ class ToolView:
     def get(self, tool_id: str) -> ToolSpec | None:
         """The tool with this id, None when this caller cannot find it."""
         row = self.corpus.row(tool_id)
-        return self.corpus.tool(row) if row is not None and self._visible(row) and self._within(row) else None
+        return self.corpus.tool(row) if row is not None and self.holds(row) else None
 
-    def _visible(self, row: int) -> bool:
+    def holds(self, row: int) -> bool:
+        """Whether a row may be returned: the caller may see it, and neither filter nor exclusion leaves it out."""
+        return self.allows(row) and self._within(row)
+
+    def allows(self, row: int) -> bool:
+        """Whether the caller may see a row."""
         return self.allowed.mask is None or bool(self.allowed.mask[row])
 
     def _within(self, row: int) -> bool:

@@ -157,10 +157,10 @@ def _run(run: str, spoken: str) -> Run:
     stops: list[str] = []
     parts = [part.lower() for part in identifier_parts(run)]
     for part in parts:
-        (stops if _is_stop(part, spoken) else content).append(_term(part, spoken))
+        (stops if _is_stop(part, spoken) else content).append(term(part, spoken))
     whole = "".join(parts)
     keep = 1 < len(parts) <= MAX_PARTS and len(whole) <= MAX_TERM and not whole.isdigit()
-    return Run(tuple(content), (_term(whole, spoken),) if keep else (), tuple(stops))
+    return Run(tuple(content), (term(whole, spoken),) if keep else (), tuple(stops))
 
 
 _analysed = lru_cache(maxsize=1 << 16)(_run)
@@ -184,6 +184,7 @@ def _is_stop(word: str, spoken: str) -> bool:
     return word in STOP_WORDS["en"] or (word in STOP_WORDS.get(word_language(word, spoken), ()))
 
 
-def _term(word: str, spoken: str) -> str:
-    term = fold(stem(word, word_language(word, spoken)))
-    return term if len(term) <= MAX_TERM else term[: MAX_TERM // 2] + term[-MAX_TERM // 2 :]
+def term(word: str, spoken: str) -> str:
+    """The term of one word in lower case: its stem without accents, at most MAX_TERM long."""
+    found = fold(stem(word, word_language(word, spoken)))
+    return found if len(found) <= MAX_TERM else found[: MAX_TERM // 2] + found[-MAX_TERM // 2 :]

@@ -106,6 +106,18 @@ class LexicalEngine:
         """Every term of the view with the number of its rows there, for the correction of typing errors."""
         return self._vocabularies.get(view.key, lambda: self._vocabulary(view))
 
+    def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, dict[str, int]]:
+        """How many rows the view has, and in how many of them each term occurs."""
+        statistics = self._views.get(view.key, lambda: self._statistics(view))
+        mask = statistics.mask
+        counts = dict.fromkeys(terms, 0)
+        for (start, end), segment in zip(self._spans, self._segments, strict=True):
+            own = None if mask is None else mask[start:end]
+            for term in counts:
+                rows = segment.postings.find(term)[0]
+                counts[term] += len(rows) if own is None else int(np.count_nonzero(own[rows]))
+        return statistics.count, counts
+
     def _points(self, term: str, weight: float, statistics: _Statistics) -> list[tuple[Rows, Floats]]:
         """What a term adds, segment by segment: rows of the corpus and points."""
         found = [

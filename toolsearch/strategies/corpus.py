@@ -103,6 +103,10 @@ class MemoryCorpus:
         """Every term of the view's tools with the number of tools of the view that have it."""
         return self._lexical.vocabulary(view)
 
+    def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, Mapping[str, int]]:
+        """How many tools the view has, and how many of them have each term."""
+        return self._lexical.frequencies(terms, view)
+
     def everyone(self) -> RowSet:
         """All live rows."""
         return RowSet("everyone", self._live)

@@ -1,0 +1,120 @@
+"""What a request most likely means where no tool has its words: short forms, other endings, typing errors.
+
+All of it looks only at the words of the caller's view. Terms are only added, and corrected ones weigh less, so that a
+tool with the very word stays above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from toolsearch.language import latin_language
+from toolsearch.protocols import ToolView
+from toolsearch.stemming import STEMMERS
+from toolsearch.strategies.abbreviations import ABBREVIATIONS, LONG_FORMS
+from toolsearch.strategies.settings import Settings
+from toolsearch.text import request_terms, term, words
+
+SHORTEST: Final = 4
+"""Words of fewer letters are never corrected."""
+LONGEST: Final = 24
+MOST: Final = 3
+"""How many words of one request are corrected."""
+_LATIN: Final = "abcdefghijklmnopqrstuvwxyz"
+_CYRILLIC: Final = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
+_WORD = re.compile(r"[^\W\d_]+(?:[0-9]+[^\W\d_]*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A request as it is searched: its weighted terms, its text for the encoder, and what was read differently.
+
+    `length` counts the distinct terms as written.
+    """
+
+    text: str
+    terms: Mapping[str, float]
+    length: int
+    notes: tuple[str, ...] = ()
+
+
+def read(text: str, view: ToolView, settings: Settings) -> Reading:
+    """The reading of one request in one view."""
+    written = request_terms(text)
+    if not settings.corrections or not written:
+        return Reading(text=text, terms=written, length=len(written))
+    terms = dict(written)
+    _, counts = view.corpus.frequencies(written, view.allowed)
+    for extra in _other_forms(text, counts):
+        terms.setdefault(extra, settings.corrected)
+    read_as, notes = text, list[str]()
+    doubtful = _unknown(text, counts) if len(written) <= settings.corrected_terms else ()
+    for word in [word for word in doubtful if not _known_elsewhere(word, view)][:MOST]:
+        foreign = _in_other_languages(word, view)
+        near = None if foreign else _nearest(word, view)
+        terms.update(dict.fromkeys(foreign, 1.0))
+        if near:
+            terms.setdefault(term(near, latin_language(text)), settings.corrected)
+            read_as = re.sub(rf"\b{word}\b", near, read_as)
+            notes.append(f"no tool has {word!r}; read as {near!r}")
+    return Reading(text=read_as, terms=terms, length=len(written), notes=tuple(notes))
+
+
+def _other_forms(text: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Terms of what short forms stand for; and the short form of a word that no tool has."""
+    for word in _WORD.findall(text.lower()):
+        if word in ABBREVIATIONS:
+            yield from words(ABBREVIATIONS[word], "en")
+        elif word in LONG_FORMS and not counts.get(term(word, "en"), 1):
+            yield from words(LONG_FORMS[word], "en")
+
+
+def _unknown(text: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Words of plain letters in lower case that no tool has, long enough to be corrected."""
+    spoken = latin_language(text)
+    for word in dict.fromkeys(_WORD.findall(text)):
+        plain = SHORTEST <= len(word) <= LONGEST and word.islower() and word.isalpha()
+        if plain and counts.get(term(word, spoken), 1) == 0:
+            yield word
+
+
+def _known_elsewhere(word: str, view: ToolView) -> bool:
+    """Whether the encoder says that it is a word of its language. Not every encoder has such a list."""
+    knows = cast("Callable[[str], bool] | None", getattr(view.corpus.encoder, "knows", None))
+    return knows is not None and knows(word)
+
+
+def _in_other_languages(word: str, view: ToolView) -> list[str]:
+    """Stems of the word by the rules of other languages that tools of the view have."""
+    _, counts = view.corpus.frequencies({term(word, spoken) for spoken in STEMMERS}, view.allowed)
+    return sorted(stem for stem, count in counts.items() if count)
+
+
+def _nearest(word: str, view: ToolView) -> str | None:
+    """The word one slip away that most tools of the view have."""
+    spoken = latin_language(word)
+    forms: dict[str, str] = {}
+    for form in _slips(word):
+        forms.setdefault(term(form, spoken), form)
+    _, counts = view.corpus.frequencies(forms, view.allowed)
+    known = [(count, stem) for stem, count in counts.items() if count]
+    return forms[max(known)[1]] if known else None
+
+
+def _slips(word: str) -> Iterator[str]:
+    """Every word that differs by two neighbours swapped, or one letter missing, wrong or too many; the first stays."""
+    letters = _CYRILLIC if "\u0400" <= word[0] <= "\u04ff" else _LATIN
+    yield word[1] + word[0] + word[2:]
+    for place in range(1, len(word)):
+        head, tail = word[:place], word[place:]
+        if len(tail) > 1 and tail[0] != tail[1]:
+            yield head + tail[1] + tail[0] + tail[2:]
+        yield head + tail[1:]
+        for letter in letters:
+            yield head + letter + tail
+            if letter != tail[0]:
+                yield head + letter + tail[1:]
+    yield from (word + letter for letter in letters)

@@ -1,0 +1,152 @@
+"""The default ranking: words and similarity, for the whole request and for its clauses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from toolsearch.errors import EncoderFailed
+from toolsearch.language import language
+from toolsearch.protocols import Corpus, Reason, ToolView
+from toolsearch.strategies.clauses import clauses
+from toolsearch.strategies.confidence import FIT, Fit
+from toolsearch.strategies.corrections import Reading, read
+from toolsearch.strategies.fusion import Ballot, Voter
+from toolsearch.strategies.ranking import Ranked
+from toolsearch.strategies.settings import HYBRID, Settings
+from toolsearch.text import MAX_REQUEST, cut_request
+
+if TYPE_CHECKING:
+    from toolsearch.protocols import Encoder, Floats, Rows
+    from toolsearch.strategies.ranking import Points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HybridRanker:
+    """Ranks by the fused score of words and similarity (see `fusion` and `Settings`)."""
+
+    settings: Settings = HYBRID
+    fit: Fit = FIT
+
+    def rank(self, request: str, view: ToolView, depth: int) -> Ranked:
+        """At most `depth` rows, best first. Without vectors words decide alone; a failing encoder is noted."""
+        text = cut_request(request)
+        notes = (
+            [] if len(text) == len(request) else [f"only the first and last {MAX_REQUEST // 2} characters were read"]
+        )
+        ballots = self._ballots(text, view, notes)
+        if not ballots:
+            return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
+        rows = _pool(ballots, view, max(self.settings.pool, depth))
+        scores = self._scores(ballots, rows)
+        order = np.lexsort((rows, -scores))[:depth]
+        return Ranked(
+            rows=rows[order],
+            scores=scores[order],
+            reasons=lambda row: self._reasons(ballots, row),
+            confidence=self._confidence(ballots[0], view.corpus, int(rows[order[0]])) if len(order) else 0.0,
+            notes=tuple(notes),
+        )
+
+    def _ballots(self, text: str, view: ToolView, notes: list[str]) -> list[Ballot]:
+        """One ballot for the whole request, then one for each clause; none when there are no words."""
+        parts = [text, *clauses(text, self.settings.clauses, self.settings.clause_terms)]
+        readings = [read(part, view, self.settings) for part in parts]
+        notes += dict.fromkeys(note for reading in readings for note in reading.notes)
+        if not readings[0].terms:
+            return []
+        vectors = _vectors([reading.text for reading in readings], view.corpus, self.settings, notes)
+        return [self._ballot(one, view, vector) for one, vector in zip(readings, vectors, strict=True)]
+
+    def _ballot(self, reading: Reading, view: ToolView, vector: Floats | None) -> Ballot:
+        corpus = view.corpus
+        dense = None if vector is None or corpus.dense is None else corpus.dense.score(vector, view.allowed)
+        return Ballot(
+            text=reading.text,
+            terms=reading.terms,
+            engine=corpus.lexical,
+            view=view.allowed,
+            words=Voter.of(corpus.lexical.score(reading.terms, view.allowed)),
+            similarity=None if dense is None else Voter.of(dense),
+            share=self.settings.share(reading.length),
+            unvectored=corpus.unvectored,
+        )
+
+    def _scores(self, ballots: Sequence[Ballot], rows: Rows) -> Points:
+        whole, *parts = (ballot.votes(rows) for ballot in ballots)
+        if not parts:
+            return whole
+        share = self.settings.clause_share
+        return cast("Points", (1 - share) * whole + share * np.max(parts, axis=0))
+
+    def _reasons(self, ballots: Sequence[Ballot], row: int) -> tuple[Reason, ...]:
+        whole, *parts = ballots
+        if not parts:
+            return tuple(whole.reasons(row))
+        share = self.settings.clause_share
+        one = np.array([row], np.int32)
+        scored = [(float(part.votes(one)[0]), part.text) for part in parts]
+        points, text = max(scored, key=_first)
+        return (*whole.reasons(row, 1 - share), Reason("clause", share * points, text[:200]))
+
+    def _confidence(self, ballot: Ballot, corpus: Corpus, row: int) -> float:
+        weights = rarity(ballot, corpus)
+        met = ballot.matched(row)
+        coverage = sum(weights[term] for term in met) / (sum(weights.values()) or 1.0)
+        return self.fit.chance(ballot.cosine(row), coverage, len(ballot.terms))
+
+
+def rarity(ballot: Ballot, corpus: Corpus) -> dict[str, float]:
+    """How much each term of a request tells: its inverse document frequency in the view."""
+    rows, counts = corpus.frequencies(ballot.terms, ballot.view)
+    return {term: math.log1p((rows - counts[term] + 0.5) / (counts[term] + 0.5)) for term in ballot.terms}
+
+
+def _first(pair: tuple[float, str]) -> float:
+    return pair[0]
+
+
+def _nothing(notes: tuple[str, ...]) -> Ranked:
+    return Ranked(rows=np.empty(0, np.int32), scores=np.empty(0), reasons=lambda _: (), confidence=0.0, notes=notes)
+
+
+def _pool(ballots: Sequence[Ballot], view: ToolView, most: int) -> Rows:
+    """Every row that some voter proposes, ascending, within the view's filter and without its exclusions."""
+    found = [rows for ballot in ballots for rows in ballot.proposed(most + len(view.excluded), view.kept)]
+    rows = np.unique(np.concatenate(found)) if found else np.empty(0, np.int32)
+    if view.excluded:
+        rows = rows[~np.isin(rows, list(view.excluded))]
+    return cast("Rows", rows)
+
+
+def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats | None]:
+    """A vector for each text; None where similarity has no say."""
+    encoder = corpus.encoder
+    if settings.share(1) <= 0 or corpus.dense is None or encoder is None or not reads(encoder, texts[0]):
+        return [None] * len(texts)
+    try:
+        vectors = np.asarray(encoder.encode(texts, "query"), np.float32)
+    except EncoderFailed as error:
+        notes.append(f"ranked by words alone, for the encoder failed: {str(error)[:200]}")
+        return [None] * len(texts)
+    if vectors.shape != (len(texts), encoder.dimension) or not np.isfinite(vectors).all():
+        notes.append(f"ranked by words alone, for the encoder gave {vectors.shape} instead of finite vectors")
+        return [None] * len(texts)
+    return list(vectors)
+
+
+def reads(encoder: Encoder, text: str) -> bool:
+    """Whether an encoder was made for the script of a text.
+
+    An encoder that names its `languages` (ISO 639-1) gets texts in Latin letters and in those languages only; one
+    that names none gets everything.
+    """
+    known = cast("Sequence[str] | None", getattr(encoder, "languages", None))
+    if known is None:
+        return True
+    spoken = language(text)
+    return spoken in known or spoken in ("en", "de", "es", "fr", "pt", "it")

@@ -1,0 +1,138 @@
+"""Answers needs with hits: checks what is asked, ranks each need, and makes one list that covers them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final, NamedTuple
+
+from toolsearch.errors import InvalidInput, LimitExceeded
+from toolsearch.protocols import Hit, Reason, SearchResult, ToolView
+from toolsearch.strategies.confidence import band
+from toolsearch.strategies.explain import Explanation, explain
+from toolsearch.strategies.ranking import Ranked, Ranker
+
+MAX_NEEDS: Final = 20
+MAX_HITS: Final = 1_000
+
+
+class _Place(NamedTuple):
+    need: int
+    row: int
+    score: float
+    lift: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRetriever:
+    """A retriever made of any ranking.
+
+    Several needs are answered by turns: the first choices for each need, then the second ones, each tool once. A
+    reason of kind "need" carries what a turn adds to the score, so that scores fall along the list.
+    """
+
+    ranker: Ranker
+
+    def search(self, needs: Sequence[str], view: ToolView, k: int) -> SearchResult:
+        """At most k tools of the view for the needs, best first.
+
+        Raises:
+            InvalidInput: k is not positive, there is no need, or one is blank.
+            LimitExceeded: k is above MAX_HITS, or there are more needs than MAX_NEEDS.
+        """
+        asked = checked(needs, k)
+        ranked = [self.ranker.rank(need, view, k) for need in asked]
+        places = _by_turns(ranked)[:k] if len(ranked) > 1 else _alone(ranked[0])[:k]
+        hits = tuple(_hit(place, ranked[place.need], view) for place in places)
+        confidence = _confidence(ranked)
+        return SearchResult(
+            hits=hits,
+            confidence=confidence,
+            band=band(confidence) if hits else "none",
+            shortfall=k - len(hits),
+            generation=view.corpus.generation,
+            notes=tuple(dict.fromkeys(note for one in ranked for note in one.notes)) + _unmet(asked, ranked),
+        )
+
+    def explain(self, need: str, view: ToolView, tool_id: str, k: int = 5) -> Explanation:
+        """Why a tool is where it is for a need, or why it is not among the first k.
+
+        Raises:
+            InvalidInput: k is not positive, or the need is blank.
+        """
+        [asked] = checked([need], k)
+        return explain(self.ranker, asked, view, tool_id, k)
+
+
+def checked(needs: Sequence[str], k: int) -> list[str]:
+    """The needs, when there is something to do.
+
+    Raises:
+        InvalidInput: k is not positive, there is no need, or one is blank.
+        LimitExceeded: k is above MAX_HITS, or there are more needs than MAX_NEEDS.
+    """
+    asked = [needs] if isinstance(needs, str) else list(needs)
+    if k < 1:
+        raise InvalidInput(f"k is {k}; ask for 1 tool or more")
+    if k > MAX_HITS:
+        raise LimitExceeded(f"k is {k}; a search returns at most {MAX_HITS} tools, list the catalog for more")
+    if len(asked) > MAX_NEEDS:
+        raise LimitExceeded(f"{len(asked)} needs in one search; the bound is {MAX_NEEDS}")
+    if not asked or not all(need.strip() for need in asked):
+        raise InvalidInput("the request is empty; say in a few words what the tool should do")
+    return asked
+
+
+def _alone(ranked: Ranked) -> list[_Place]:
+    return [_Place(0, int(row), float(score), 0.0) for row, score in zip(ranked.rows, ranked.scores, strict=True)]
+
+
+def _by_turns(ranked: Sequence[Ranked]) -> list[_Place]:
+    """First choices of all needs best first, then second choices, each row once; lifted to fall along the list."""
+    taken: set[int] = set()
+    rounds: list[list[_Place]] = []
+    for choices in zip_longest(*(_alone(one) for one in ranked)):
+        offered = [choice._replace(need=need) for need, choice in enumerate(choices) if choice is not None]
+        fresh: dict[int, _Place] = {}
+        for place in sorted(offered, key=lambda place: -place.score):
+            if place.row not in taken:
+                fresh.setdefault(place.row, place)
+        taken.update(fresh)
+        rounds.append(list(fresh.values()))
+    return _lifted([places for places in rounds if places])
+
+
+def _lifted(rounds: Sequence[Sequence[_Place]]) -> list[_Place]:
+    """From the last round to the first, each is lifted above the next one where it is not already."""
+    floor: float | None = None
+    found: list[_Place] = []
+    for places in reversed(rounds):
+        lift = 0.0 if floor is None else max(0.0, floor - places[-1].score)
+        found = [place._replace(lift=lift) for place in places] + found
+        floor = places[0].score + lift
+    return found
+
+
+def _hit(place: _Place, ranked: Ranked, view: ToolView) -> Hit:
+    reasons = ranked.reasons(place.row)
+    if place.lift:
+        reasons = (*reasons, Reason("need", place.lift, f"a turn for need {place.need + 1}"))
+    return Hit(tool=view.corpus.tool(place.row), score=place.score + place.lift, reasons=reasons, need=place.need)
+
+
+def _confidence(ranked: Sequence[Ranked]) -> float | None:
+    """That of the need that is met best."""
+    known = [one.confidence for one in ranked if one.confidence is not None]
+    return max(known) if known else None
+
+
+def _unmet(asked: Sequence[str], ranked: Sequence[Ranked]) -> tuple[str, ...]:
+    if len(asked) < 2:
+        return ()
+    pairs = zip(asked, ranked, strict=True)
+    return tuple(
+        f"nothing seems to fit the need {need.strip()[:80]!r}"
+        for need, one in pairs
+        if one.confidence is not None and band(one.confidence) == "none"
+    )
