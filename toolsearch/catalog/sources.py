@@ -14,6 +14,7 @@ __all__ = ["Loaded", "Problem", "load"]
 
 READERS: Final = {
     ".jsonl": "toolsearch.catalog.jsonl:load_jsonl",
+    ".json": "toolsearch.catalog.documents:load_json",
 }
 """Ending of a file -> what reads it: `reader(path, keep_going=)`."""
 
