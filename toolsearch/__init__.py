@@ -13,14 +13,21 @@ from toolsearch.protocols import Hit, SearchResult, ToolSearchRequest, ToolSearc
 from toolsearch.tool import ReturnBehavior, SearchBehavior, Tool, ToolSpec
 
 if TYPE_CHECKING:
-    pass
+    from toolsearch.catalog.functions import tool, tools_from
+    from toolsearch.catalog.injection import Injected
 
 __version__ = "0.1.0"
 
-_LAZY: dict[str, str] = {}
+_LAZY: dict[str, str] = {
+    "Injected": "toolsearch.catalog.injection",
+    "tool": "toolsearch.catalog.functions",
+    "tools_from": "toolsearch.catalog.functions",
+}
+globals().pop("tool", None)  # the module was bound to this name when it was loaded; here it is the decorator's
 
 __all__ = [
     "Hit",
+    "Injected",
     "ReturnBehavior",
     "SearchBehavior",
     "SearchResult",
@@ -30,6 +37,8 @@ __all__ = [
     "ToolSearchResult",
     "ToolSpec",
     "ToolView",
+    "tool",
+    "tools_from",
 ]
 
 

@@ -78,8 +78,8 @@ class ToolSpec:
         set_ = object.__setattr__
         _check_texts(self)
         set_(self, "id", self.id or (f"{self.namespace}/{self.name}" if self.namespace else self.name))
-        set_(self, "search", SearchBehavior(self.search))
-        set_(self, "returns", ReturnBehavior(self.returns))
+        set_(self, "search", _behavior(self, "search", SearchBehavior))
+        set_(self, "returns", _behavior(self, "returns", ReturnBehavior))
         for name in ("tags", "aliases", "examples", "groups"):
             set_(self, name, _texts(self, name))
         for name in ("parameters", "output_schema", "annotations", "metadata"):
@@ -165,6 +165,15 @@ def _check_texts(spec: ToolSpec) -> None:
     title = cast(object, spec.title)
     if title is not None and not isinstance(title, str):
         raise InvalidTool(f"title of tool {spec.name[:200]!r} must be text or None")
+
+
+def _behavior(spec: ToolSpec, name: str, kind: type[StrEnum]) -> StrEnum:
+    value: object = getattr(spec, name)
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(one.value for one in kind)
+        raise InvalidTool(f"{name} of tool {spec.name[:200]!r} must be one of {allowed}, not {value!r:.80}") from None
 
 
 def _texts(spec: ToolSpec, name: str) -> tuple[str, ...]:
