@@ -15,7 +15,7 @@ from tests.strategies.words_encoder import WordsEncoder
 from toolsearch.errors import EncoderFailed, InvalidInput
 from toolsearch.protocols import Role, SearchResult
 from toolsearch.strategies.corpus import MemoryCorpus, view
-from toolsearch.strategies.table import RANKERS, open_retriever
+from toolsearch.strategies.retrievers import RANKERS, open_retriever
 from toolsearch.text import MAX_REQUEST
 from toolsearch.tool import ToolSpec
 

@@ -17,9 +17,11 @@ _LINKS = (
     r"in addition|besides that|on top of that|"
     r"und dann|danach|anschließend|außerdem|y luego|después|además|et ensuite|puis|ensuite"
 )
+_SHORT = r"(?<!\b[a-z])(?<!e\.g)(?<!i\.e)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bvs)(?<!\bno)(?<!\bst)(?<!\bmrs)(?<!\betc)"
+"""What a dot after it does not end."""
 _SEPARATOR: Final = re.compile(
-    r"[。！？；]+|[!?;]+(?=\s|$)|\.+(?=\s|$)|\n+|"
-    rf"(?:,\s*|\s+(?=and )|(?<=[.!?;])\s+)(?:{_LINKS})\b,?|"
+    rf"[。！？；]+|[!?;]+(?=\s|$)|{_SHORT}\.+(?=\s|$)|\n+|"
+    rf"(?:,\s*|\s+(?=(?:and|und|y|et) )|(?<=[.!?;])\s+)(?:{_LINKS})\b,?|"
     r"[，、]?(?:然后|并且|接着|同时|最后|另外|此外)",
     re.IGNORECASE,
 )
