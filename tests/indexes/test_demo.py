@@ -1,4 +1,4 @@
-"""The demo catalog and its judged requests keep their promises."""
+"""The demo catalog keeps its promises: ids, schemas, variety, simulators."""
 
 from __future__ import annotations
 
@@ -9,75 +9,82 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from toolsearch.evaluation.judged import read_queries
-from toolsearch.testing.simulators import run
+from toolsearch.testing.samples import sample_arguments
+from toolsearch.testing.simulators import simulator
 from toolsearch.tool import ToolSpec
 
 DEMO = Path(__file__).parent.parent.parent / "indexes" / "demo"
-LINES = [line for file in sorted((DEMO / "tools").glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
-TOOLS = [ToolSpec.from_json(line) for line in LINES]
-QUERIES = read_queries(DEMO / "requests.jsonl")
+FILES = sorted((DEMO / "tools").glob("*.jsonl"))
 
 
-def example(schema: dict[str, object]) -> object:
-    """A value that fits a parameter's schema, as far as the demo's schemas go."""
-    if "enum" in schema:
-        return schema["enum"][0]  # type: ignore[index]
-    kind = schema.get("type")
-    if kind == "object":
-        properties: dict[str, dict[str, object]] = schema.get("properties", {})  # type: ignore[assignment]
-        return {name: example(body) for name, body in properties.items()}
-    if kind == "array":
-        return [example(schema["items"])]  # type: ignore[arg-type]
-    return {"string": "x_1", "integer": 2, "number": 1.5, "boolean": True}[str(kind)]
+def read(file: Path) -> list[ToolSpec]:
+    return [ToolSpec.from_json(line) for line in file.read_text("utf-8").splitlines()]
 
 
-def test_the_catalog_is_large_and_varied() -> None:
-    """Enough tools and namespaces, distinct ids, names shared by namespaces, groups."""
-    assert len(TOOLS) >= 300
-    assert len({tool.namespace for tool in TOOLS}) >= 25
-    assert len({tool.id for tool in TOOLS}) == len(TOOLS)
-    assert max(Counter(tool.name for tool in TOOLS).values()) > 1
-    assert any(tool.groups for tool in TOOLS)
+TOOLS = [tool for file in FILES for tool in read(file)]
 
 
-def test_schemas_are_valid() -> None:
-    """Every parameter schema is JSON Schema 2020-12."""
+def test_lines_are_canonical() -> None:
+    """A line is what `to_json` writes, so that a change of one tool is a change of one line."""
+    lines = [line for file in FILES for line in file.read_text("utf-8").splitlines()]
+    assert lines == [tool.to_json() for tool in TOOLS]
+
+
+def test_the_catalog_is_large() -> None:
+    """At least 500 tools with distinct ids in at least 35 namespaces, one file each."""
+    assert len({tool.id for tool in TOOLS}) == len(TOOLS) >= 500
+    assert [file.stem for file in FILES] == sorted({tool.namespace for tool in TOOLS})
+    assert len(FILES) >= 35
+
+
+def test_names_come_in_many_styles() -> None:
+    """snake_case, kebab-case, dotted and camelCase names, and equal names in several namespaces."""
+    names = [tool.name for tool in TOOLS]
+    assert all(any(sign in name for name in names) for sign in "_-.")
+    assert any(name[0].islower() and name != name.lower() for name in names)
+    assert any(name[0].isupper() for name in names)
+    shared = Counter(names)
+    assert shared["list_users"] >= 4
+    assert shared["search"] >= 3
+
+
+def test_other_languages_are_there() -> None:
+    """Tools described in Chinese, German, Spanish and Japanese."""
+    count = Counter(tool.namespace for tool in TOOLS)
+    assert count["erp_cn"] >= 20
+    assert all(count[name] >= 8 for name in ("gebaeude", "reservas", "keihi"))
+
+
+def test_some_tools_are_for_members_only() -> None:
+    """Several groups exist, and most tools are for everybody."""
+    grouped = [tool for tool in TOOLS if tool.groups]
+    assert len({group for tool in grouped for group in tool.groups}) >= 5
+    assert 20 <= len(grouped) <= len(TOOLS) // 4
+
+
+def test_tools_that_only_read_destroy_nothing() -> None:
+    """No tool is marked read-only and destructive at once."""
     for tool in TOOLS:
-        jsonschema.Draft202012Validator.check_schema(tool.parameters)
+        assert not (tool.annotations.get("readOnlyHint") and tool.annotations.get("destructiveHint")), tool.id
 
 
-def test_requests_are_judged_and_split() -> None:
-    """Every right tool exists, kinds and languages are many, and both halves hold them."""
-    known = {tool.id for tool in TOOLS}
-    assert all(set(query.relevant) <= known for query in QUERIES)
-    assert len(QUERIES) >= 400
-    assert len({query.query for query in QUERIES}) == len(QUERIES)
-    assert {query.lang for query in QUERIES} >= {"en", "zh", "de", "es", "ja", "ko", "ru", "th", "ar", "fr", "pt"}
-    halves = Counter(query.split for query in QUERIES)
-    assert set(halves) == {"development", "test"}
-    assert abs(halves["development"] - halves["test"]) <= 20
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_schemas_are_valid(file: Path) -> None:
+    """Parameters and results are JSON Schema 2020-12, and required names exist."""
+    for tool in read(file):
+        for schema in (tool.parameters, tool.output_schema or {}):
+            jsonschema.Draft202012Validator.check_schema(schema)
+            assert set(schema.get("required", [])) <= set(schema.get("properties", {})), tool.id
 
 
-def test_only_unanswerable_kinds_have_no_tool() -> None:
-    """A request without a right tool says so by its kind."""
-    for query in QUERIES:
-        assert query.answerable != query.kind.startswith("unanswerable")
-
-
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.id)
-def test_every_tool_can_be_called(tool: ToolSpec) -> None:
-    """Its simulator takes arguments that fit the schema and answers the same JSON twice."""
-    arguments = example(tool.parameters)
-    jsonschema.validate(arguments, tool.parameters)
-    call = run.for_tool(tool)
-    first = call(arguments, None)
-    assert json.dumps(first) == json.dumps(call(arguments, None))
-    assert first
-
-
-def test_other_arguments_give_other_results() -> None:
-    """A simulator depends on what it is asked."""
-    call = run.for_tool(next(tool for tool in TOOLS if tool.id == "payments/refund_payment"))
-    assert call({"payment_id": "pay_1"}) != call({"payment_id": "pay_2"})
-    assert call({"payment_id": "pay_1"})["payment_id"] == "pay_1"
+@pytest.mark.parametrize("optional", [True, False], ids=["all arguments", "required arguments"])
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_tool_can_be_called(file: Path, optional: bool) -> None:
+    """Arguments made from its schema are taken; the answer is stable and fits the result's schema."""
+    for tool in read(file):
+        arguments = sample_arguments(tool, optional=optional)
+        jsonschema.validate(arguments, tool.parameters)
+        run = simulator(tool)
+        answer = run(arguments)
+        assert json.dumps(answer) == json.dumps(simulator(tool)(arguments, None))
+        jsonschema.validate(answer, tool.output_schema or {})

@@ -1,1 +1,1 @@
-"""Fakes and contract suites, for this project and for who builds on it."""
+"""For those who test what they build on toolsearch: stand-ins that need no network and no model."""

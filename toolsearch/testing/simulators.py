@@ -1,109 +1,111 @@
-"""Deterministic stand-ins for real services, so that an agent can call every tool of the demo catalog.
+"""Stand-ins for real tools: an answer made from a tool's own definition, the same for the same call.
 
-A result is made from the tool's id and the arguments alone: the same call gives the same JSON, names that end
-in `id` come back as given, lists have two or three items, changes say what they changed.
+A simulator needs nothing but the spec. Its answer follows `output_schema`: what the call named comes
+back (ids, sums, filters), everything else is drawn from examples, choices and bounds of the schema by
+a seed of tool id and arguments. `metadata["simulate"]` says which numbers follow from others:
+
+    {"total": {"sum": "lines", "of": ["quantity", "unitPrice"]}, "left": {"minus": ["budget", "spent"]}}
+
+Nothing is kept between calls: two simulators do not know of each other.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import math
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from toolsearch.tool import Executor, Json, ToolSpec
+from jsonschema import Draft202012Validator
 
-_WORDS: Final = (
-    "amber",
-    "birch",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "grove",
-    "harbor",
-    "iris",
-    "juniper",
-    "kelp",
-    "lark",
-)
-_STATES: Final = ("open", "active", "pending", "done")
+from toolsearch.errors import ToolArgumentsError
+from toolsearch.testing.samples import Sampler, fits
+from toolsearch.tool import Json, ToolSpec, canonical
+
+Simulator = Callable[..., Json]
+PAGE_SIZES: Final = ("limit", "per_page", "max_results")
+_FILTER = re.compile(r"(?i)(id|sku|key|number|status|state|severity|stage|level)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Simulator:
-    """Answers calls of one tool."""
+def simulator(spec: ToolSpec) -> Simulator:
+    """An executor `run(arguments, context=None)` for one tool; without output schema it answers `{"ok": true}`.
 
-    spec: ToolSpec
+    The executor raises ToolArgumentsError when the arguments do not fit the tool's parameters, and
+    gives equal JSON for equal arguments, on every machine.
+    """
+    validator = Draft202012Validator(spec.parameters)
 
-    def __call__(self, arguments: Mapping[str, Any], context: object = None) -> Json:
-        """The tool's JSON result; `metadata["simulate"]` tells its kind."""
+    def run(arguments: Mapping[str, Any], context: object = None) -> Json:
         del context
-        seed = hashlib.sha256(f"{self.spec.id} {json.dumps(arguments, sort_keys=True, default=str)}".encode()).digest()
-        kind = str(self.spec.metadata.get("simulate", "done"))
-        return _KINDS.get(kind, _done)(self.spec, dict(arguments), seed)
+        given = dict(arguments)
+        _check(validator, given, spec)
+        call = canonical(given, what=f"arguments of tool {spec.id[:200]!r}")
+        return _answer(spec, given, Sampler(f"{spec.id}\n{call}", day=_first_day(given)))
+
+    return run
 
 
-class Simulators:
-    """The executor of all simulated tools; `for_tool` gives the one that knows its tool."""
-
-    def for_tool(self, spec: ToolSpec) -> Executor:
-        """The simulator of one tool."""
-        return Simulator(spec)
-
-
-run: Final = Simulators()
-"""What `python:toolsearch.testing.simulators:run` names."""
+def _check(validator: Draft202012Validator, arguments: Json, spec: ToolSpec) -> None:
+    error = next(iter(validator.iter_errors(arguments)), None)  # pyright: ignore[reportUnknownMemberType]
+    if error is not None:
+        place = "/".join(str(part) for part in error.absolute_path) or "arguments"
+        raise ToolArgumentsError(f"tool {spec.id[:80]!r}: {place}: {error.message[:200]}")
 
 
-def _item(spec: ToolSpec, seed: bytes, number: int) -> Json:
-    byte = seed[number % len(seed)]
-    word = _WORDS[byte % len(_WORDS)]
-    return {
-        "id": f"{spec.namespace or 'item'}_{seed.hex()[number : number + 6]}",
-        "name": f"{word} {byte}",
-        "state": _STATES[byte % len(_STATES)],
-        "amount": 100 * (1 + byte),
-        "date": f"2026-{1 + byte % 12:02d}-{1 + byte % 28:02d}",
-    }
+def _answer(spec: ToolSpec, arguments: Json, sampler: Sampler) -> Json:
+    schema = spec.output_schema
+    if schema is None:
+        return {"ok": True}
+    known = {**_defaults(spec.parameters), **arguments}
+    answer = _object(schema, known, sampler, top=True)
+    for name, rule in cast("dict[str, Json]", spec.metadata.get("simulate", {})).items():
+        answer[name] = _derived(rule, answer)
+    return answer
 
 
-def _list(spec: ToolSpec, arguments: Json, seed: bytes) -> Json:
-    limit = arguments.get("limit")
-    count = 2 + seed[0] % 2
-    items = [_item(spec, seed, number) for number in range(min(count, limit) if isinstance(limit, int) else count)]
-    return {"items": items, "total": len(items)}
+def _defaults(parameters: Json) -> Json:
+    properties = cast("dict[str, Any]", parameters.get("properties", {}))
+    return {name: one["default"] for name, one in properties.items() if isinstance(one, dict) and "default" in one}
 
 
-def _record(spec: ToolSpec, arguments: Json, seed: bytes) -> Json:
-    return {**_item(spec, seed, 0), **_echo(arguments)}
+def _object(schema: Json, known: Json, sampler: Sampler, *, top: bool = False) -> Json:
+    properties = cast("dict[str, Json]", schema.get("properties", {}))
+    return {name: _field(name, one, known, sampler, top=top) for name, one in properties.items()}
 
 
-def _created(spec: ToolSpec, arguments: Json, seed: bytes) -> Json:
-    return {**_echo(arguments), "id": _item(spec, seed, 0)["id"], "status": "created"}
+def _field(name: str, schema: Json, known: Json, sampler: Sampler, *, top: bool) -> Any:
+    """The value that the call named, if it fits; nested ones only where the name is that of a filter."""
+    if name in known and (top or _FILTER.search(name)) and fits(known[name], schema):
+        return known[name]
+    if schema.get("type") == "object" and "properties" in schema:
+        return _object(schema, known, sampler)
+    if schema.get("type") == "array":
+        return _list(cast(Json, schema.get("items", {})), known, sampler)
+    return sampler.value(schema, name)
 
 
-def _removed(spec: ToolSpec, arguments: Json, seed: bytes) -> Json:
-    del spec, seed
-    return {**_echo(arguments), "status": "removed"}
+def _list(items: Json, known: Json, sampler: Sampler) -> list[Any]:
+    limits = [known[name] for name in PAGE_SIZES if isinstance(known.get(name), int)]
+    count = min(sampler.between(2, 4), *limits, 4)
+    found = [_field("", items, known, sampler, top=False) for _ in range(count)]
+    distinct = {canonical(one, what="an item"): one for one in found}
+    return list(distinct.values())
 
 
-def _done(spec: ToolSpec, arguments: Json, seed: bytes) -> Json:
-    return {**_echo(arguments), "status": "ok", "reference": _item(spec, seed, 0)["id"]}
+def _derived(rule: Json, answer: Json) -> float | int:
+    if "minus" in rule:
+        first, second = (answer[name] for name in rule["minus"])
+        return _money(first - second)
+    rows = cast("list[Json]", answer[rule["sum"]])
+    return _money(sum(math.prod(row.get(name, 0) for name in rule["of"]) for row in rows))
 
 
-def _echo(arguments: Json) -> Json:
-    """Plain arguments come back as they were given; large or nested ones do not."""
-    return {
-        key: value for key, value in arguments.items() if isinstance(value, str | int | float) and len(str(value)) < 200
-    }
+def _money(value: float) -> float | int:
+    rounded = round(value, 2)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
-_KINDS: Final[Mapping[str, Callable[[ToolSpec, Json, bytes], Json]]] = {
-    "list": _list,
-    "record": _record,
-    "created": _created,
-    "removed": _removed,
-    "done": _done,
-}
+def _first_day(arguments: Json) -> str | None:
+    """The first date that the call names, so that answers lie near it."""
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return next((text[:10] for text in texts if re.match(r"\d{4}-\d\d-\d\d", text)), None)

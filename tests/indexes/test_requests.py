@@ -1,0 +1,119 @@
+"""The demo's judged requests keep their promises: judgements, kinds, languages, halves."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from toolsearch.evaluation.judged import read_queries
+from toolsearch.text import name_key
+from toolsearch.tool import ToolSpec
+
+DEMO = Path(__file__).parent.parent.parent / "indexes" / "demo"
+QUERIES = read_queries(DEMO / "requests.jsonl")
+TOOLS = {
+    tool.id: tool
+    for file in (DEMO / "tools").glob("*.jsonl")
+    for tool in map(ToolSpec.from_json, file.read_text("utf-8").splitlines())
+}
+KINDS = {
+    "paraphrase": 300,
+    "exact_name": 20,
+    "abbreviation": 25,
+    "typo": 20,
+    "keyword": 25,
+    "several_needs": 24,
+    "long_context": 10,
+    "sibling": 25,
+    "unanswerable_unrelated": 25,
+    "unanswerable_missing": 25,
+}
+LANGUAGES = {
+    "en": 250,
+    "zh": 50,
+    "de": 40,
+    "es": 40,
+    "ja": 40,
+    "ko": 20,
+    "ru": 20,
+    "fr": 15,
+    "th": 10,
+    "ar": 10,
+    "pt": 10,
+}
+
+
+def plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def test_every_right_tool_exists() -> None:
+    """Judgements name tools of the catalog, with grade 1 or 2, and some tool is fully right where one is."""
+    for query in QUERIES:
+        assert set(query.relevant) <= set(TOOLS), query.id
+        assert set(query.relevant.values()) <= {1, 2}, query.id
+
+
+def test_only_unanswerable_kinds_have_no_tool() -> None:
+    """A request without a right tool says so by its kind."""
+    for query in QUERIES:
+        assert query.answerable != query.kind.startswith("unanswerable"), query.id
+
+
+def test_several_needs_need_several_tools() -> None:
+    """Requests of that kind have two fully right tools or more."""
+    for query in QUERIES:
+        if query.kind == "several_needs":
+            assert sum(grade == 2 for grade in query.relevant.values()) >= 2, query.id
+
+
+def test_there_are_enough_of_each_kind() -> None:
+    """The stated number of requests of every kind, and no other kind."""
+    count = Counter(query.kind for query in QUERIES)
+    assert set(count) == set(KINDS)
+    assert all(count[kind] >= least for kind, least in KINDS.items())
+
+
+def test_there_are_enough_in_each_language() -> None:
+    """The stated number of requests in every language, and no other language."""
+    count = Counter(query.lang for query in QUERIES)
+    assert set(count) == set(LANGUAGES)
+    assert all(count[lang] >= least for lang, least in LANGUAGES.items())
+
+
+def test_each_kind_and_language_is_halved() -> None:
+    """Development and test hold the same kinds and languages, half each."""
+    cells: dict[tuple[str, str], Counter[str]] = {}
+    for query in QUERIES:
+        cells.setdefault((query.kind, query.lang), Counter())[query.split] += 1
+    for cell, halves in cells.items():
+        assert set(halves) <= {"development", "test"}
+        assert abs(halves["development"] - halves["test"]) <= 1, cell
+
+
+def test_no_request_occurs_twice() -> None:
+    """Requests differ in more than case and signs."""
+    texts = Counter(plain(query.query) for query in QUERIES)
+    assert [text for text, times in texts.items() if times > 1] == []
+
+
+def test_halves_do_not_share_near_copies() -> None:
+    """No request of one half has nine tenths of its words in common with one of the other half."""
+    halves = [(query, set(plain(query.query).split())) for query in QUERIES]
+    development = [one for one in halves if one[0].split == "development"]
+    for query, words in (one for one in halves if one[0].split == "test"):
+        for other, others in development:
+            close = len(words) > 1 and len(words & others) >= 0.9 * len(words | others)
+            assert not close, (query.id, other.id)
+
+
+def test_exact_names_are_names() -> None:
+    """A request of this kind is, or holds, the name, title or alias of its tool."""
+    for query in (one for one in QUERIES if one.kind == "exact_name"):
+        keys = [name_key(text) for tool in query.relevant for text in _called(TOOLS[tool])]
+        assert any(key in name_key(query.query) for key in keys), query.id
+
+
+def _called(tool: ToolSpec) -> list[str]:
+    return [tool.name, *([tool.title] if tool.title else []), *tool.aliases]
