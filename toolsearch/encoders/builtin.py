@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolsearch.encoders.machine import usable_cores
 from toolsearch.encoders.sessions import open_session
+from toolsearch.encoders.texts import readable
 from toolsearch.errors import EncoderFailed
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ class _Model:
 
     def tokens(self, text: str) -> list[int]:
         """Token ids with the two marks at the ends; one text at a time starts no threads of the tokenizer's."""
-        cut = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
-        return self._tokenizer.encode(cut).ids
+        return self._tokenizer.encode(readable(text, MAX_CHARACTERS)).ids
 
     def fill(self, texts: Sequence[str], out: NDArray[np.float32]) -> None:
         """Writes the vectors of the texts into `out` (len(texts), dimension); rows of empty texts stay as they are."""

@@ -12,18 +12,34 @@ if TYPE_CHECKING:
 
 ENCODERS: Final = {
     "builtin": "toolsearch.encoders.builtin:BuiltinEncoder",
+    "use": "toolsearch.encoders.use:UseEncoder",
 }
 """Names that stand alone."""
 
+FAMILIES: Final = {
+    "openai": "toolsearch.encoders.openai:OpenAIEncoder",
+    "st": "toolsearch.encoders.transformer:TransformerEncoder",
+}
+"""Kinds that need a model's name after a colon."""
+
 
 def open_encoder(name: str) -> Encoder:
-    """The encoder that a name stands for. Loads no model: that happens at the first text.
+    """The encoder that a name stands for. Loads no model and asks no endpoint: that happens at the first text.
 
     Raises:
-        InvalidInput: there is no such encoder.
+        InvalidInput: there is no such encoder, or what follows its kind is malformed.
+        MissingExtra: it needs a package that is not installed.
     """
-    place = ENCODERS.get(name)
+    kind, colon, model = name.partition(":")
+    place = FAMILIES.get(kind) if colon else ENCODERS.get(name)
     if place is None:
-        raise InvalidInput(f"there is no encoder {name[:200]!r}; known are {', '.join(ENCODERS)}")
+        known = [*ENCODERS, "st:MODEL", "openai:https://host/v1#MODEL"]
+        raise InvalidInput(f"there is no encoder {_shown(name)!r}; known are {', '.join(known)}")
     module, _, attribute = place.partition(":")
-    return cast("Encoder", getattr(import_module(module), attribute)())
+    made = getattr(import_module(module), attribute)
+    return cast("Encoder", made(model) if colon else made())
+
+
+def _shown(name: str) -> str:
+    """A name as errors show it: without what may be a password."""
+    return name[:200].rpartition("@")[2]
