@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final, Self, cast
 
 from toolsearch.errors import InvalidTool, LimitExceeded
@@ -149,11 +150,16 @@ def canonical(value: object, *, what: str) -> str:
 
 
 def _differing(spec: ToolSpec) -> Iterator[tuple[str, Any]]:
-    for one in fields(spec):
-        value = getattr(spec, one.name)
-        default = one.default_factory() if callable(one.default_factory) else one.default
-        if one.name in ("name", "id") or value != default:
-            yield one.name, list(cast(tuple[str, ...], value)) if isinstance(value, tuple) else value
+    for name, default in _defaults():
+        value = getattr(spec, name)
+        if name in ("name", "id") or value != default:
+            yield name, list(cast(tuple[str, ...], value)) if isinstance(value, tuple) else value
+
+
+@cache
+def _defaults() -> tuple[tuple[str, object], ...]:
+    made = (one.default_factory() if callable(one.default_factory) else one.default for one in fields(ToolSpec))
+    return tuple((one.name, default) for one, default in zip(fields(ToolSpec), made, strict=True))
 
 
 def _check_texts(spec: ToolSpec) -> None:

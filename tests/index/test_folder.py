@@ -70,6 +70,18 @@ def test_a_build_makes_the_order_of_its_sources(root: Path) -> None:
         assert by_vectors(index, f"tool 3: {tool(3).description}")[0][0] == "tool_3"
 
 
+def test_a_build_leaves_changed_tools_in_their_place(root: Path) -> None:
+    """Ties go by the order of the sources, whichever tools changed since; an open reader follows."""
+    tools = [*catalog(4), tool(4, "zebra"), *catalog(5, start=5), tool(30)]
+    with opened(root) as reader:
+        built = ToolIndex.build(root, tools, encoder=WordsEncoder())
+        assert (built.changes.changed, built.changes.added) == (("tool_4",), ("tool_30",))
+        assert ids(built) == ids(reader) == [spec.id for spec in tools]
+        built.upsert([tool(40)])
+        assert ids(reader)[-1] == "tool_40"
+        built.close()
+
+
 def test_a_search_during_a_build_answers_from_the_old_generation(root: Path) -> None:
     """While texts are encoded, an open index is what it was, and can even be changed."""
     with opened(root) as index:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolsearch.protocols import Encoder
 
 DEFAULT_ENCODER: Final = "builtin"
-ALIVE: Final = "SELECT b.body FROM entries e JOIN bodies b ON b.number = e.body WHERE e.died IS NULL ORDER BY e.row"
+ALIVE: Final = "SELECT b.body FROM entries e JOIN bodies b ON b.number = e.body WHERE e.died IS NULL ORDER BY e.place"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from toolsearch import text
@@ -43,12 +45,14 @@ class Prepared:
     origin: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Plan:
-    """Rows to end, and tools to add at the end of the catalog."""
+    """Rows to end, tools to write with their places, and rows whose place moves."""
 
-    ended: list[int] = field(default_factory=list[int])
-    written: list[Prepared] = field(default_factory=list[Prepared])
+    ended: list[int]
+    written: list[tuple[Prepared, int]]
+    moved: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    arranged: bool = False
 
 
 def prepared(specs: Iterable[ToolSpec], origin: str | None = None) -> list[Prepared]:
@@ -78,14 +82,15 @@ def _sha(value: str) -> str:
 def upsert(store: Store, tools: Sequence[Prepared]) -> Changes:
     """Add tools or change those with their ids; a changed tool goes to the end of the catalog."""
     with store.writing() as transaction:
-        return _apply(store, transaction, tools, store.entries([one.tool for one in tools]), {})
+        present = store.entries([one.tool for one in tools])
+        return _write(store, transaction, _appended(store, tools, present, {}), _changes(tools, present, {}))
 
 
 def remove(store: Store, ids: Iterable[str]) -> Changes:
     """Take tools out; ids that are not there are ignored."""
     with store.writing() as transaction:
         gone = store.entries(list(dict.fromkeys(ids)))
-        return _apply(store, transaction, (), {}, gone)
+        return _write(store, transaction, _appended(store, (), {}, gone), _changes((), {}, gone))
 
 
 def replace(store: Store, origin: str, tools: Sequence[Prepared]) -> Changes:
@@ -94,69 +99,87 @@ def replace(store: Store, origin: str, tools: Sequence[Prepared]) -> Changes:
         present = store.entries()
         given = {one.tool for one in tools}
         gone = {tool: entry for tool, entry in present.items() if entry.origin == origin and tool not in given}
-        moved = [(origin, present[tool].row) for tool in given if tool in present and present[tool].origin != origin]
-        transaction.executemany("UPDATE entries SET origin = ? WHERE row = ?", moved)
-        return _apply(store, transaction, tools, present, gone)
+        taken = [(origin, present[tool].row) for tool in given if tool in present and present[tool].origin != origin]
+        transaction.executemany("UPDATE entries SET origin = ? WHERE row = ?", taken)
+        return _write(store, transaction, _appended(store, tools, present, gone), _changes(tools, present, gone))
 
 
 def arrange(store: Store, tools: Sequence[Prepared]) -> Changes:
-    """Make these, in this order, the whole catalog."""
+    """Make these, in this order, the whole catalog; a changed tool stays where it is listed."""
     with store.writing() as transaction:
         present = store.entries()
         given = {one.tool for one in tools}
         gone = {tool: entry for tool, entry in present.items() if tool not in given}
-        return _apply(store, transaction, tools, present, gone, ordered=True)
+        return _write(store, transaction, _arranged(store, tools, present, gone), _changes(tools, present, gone))
 
 
-def _apply(
-    store: Store,
-    transaction: sqlite3.Connection,
-    tools: Sequence[Prepared],
-    present: Mapping[str, Entry],
-    gone: Mapping[str, Entry],
-    *,
-    ordered: bool = False,
-) -> Changes:
-    """Write what differs; `present` holds at least the entries of the given tools, `gone` those that leave."""
-    added = [one for one in tools if one.tool not in present]
-    changed = [one for one in tools if one.tool in present and present[one.tool].hash != one.hash]
-    plan = _Plan([present[one.tool].row for one in changed] + [entry.row for entry in gone.values()])
-    plan.written = [one for one in tools if one.tool not in present or present[one.tool].hash != one.hash]
-    if ordered and not _in_order(tools, present, plan.written):
-        plan = _Plan([entry.row for entry in present.values()], list(tools))
+def _changes(tools: Sequence[Prepared], present: Mapping[str, Entry], gone: Mapping[str, Entry]) -> Changes:
+    added = tuple(one.tool for one in tools if one.tool not in present)
+    changed = tuple(one.tool for one in tools if one.tool in present and present[one.tool].hash != one.hash)
+    unchanged = len(tools) - len(added) - len(changed)
+    return Changes(added=added, changed=changed, removed=tuple(gone), unchanged=unchanged)
+
+
+def _appended(
+    store: Store, tools: Sequence[Prepared], present: Mapping[str, Entry], gone: Mapping[str, Entry]
+) -> _Plan:
+    """New and changed tools go to the end."""
+    written = [one for one in tools if one.tool not in present or present[one.tool].hash != one.hash]
+    changed = [present[one.tool].row for one in written if one.tool in present]
+    start = int(store.meta("places") or 0)
+    return _Plan(ended=[*changed, *_rows(gone)], written=[(one, start + n) for n, one in enumerate(written, 1)])
+
+
+def _arranged(
+    store: Store, tools: Sequence[Prepared], present: Mapping[str, Entry], gone: Mapping[str, Entry]
+) -> _Plan:
+    """Every tool goes to its place in the list; places stay when they fit."""
+    plan = _appended(store, tools, present, gone)
+    end = int(store.meta("places") or 0)
+    places = [present[one.tool].place if one.tool in present else (end := end + 1) for one in tools]
+    if any(first >= second for first, second in pairwise(places)):
+        places = list(range(1, len(tools) + 1))
+    where = {one.tool: place for one, place in zip(tools, places, strict=True)}
+    plan.written = [(one, where[one.tool]) for one, _ in plan.written]
+    changed = set(plan.ended)
+    plan.moved = [
+        (where[tool], entry.row)
+        for tool, entry in present.items()
+        if tool in where and where[tool] != entry.place and entry.row not in changed
+    ]
+    plan.arranged = bool(plan.moved) or any(one.tool in present for one, _ in plan.written)
+    return plan
+
+
+def _rows(entries: Mapping[str, Entry]) -> list[int]:
+    return [entry.row for entry in entries.values()]
+
+
+def _write(store: Store, transaction: sqlite3.Connection, plan: _Plan, done: Changes) -> Changes:
+    """Write a plan as one new generation; none when there is nothing to do."""
     generation = store.generation
-    if plan.ended or plan.written:
-        generation += 1
-        _write(transaction, generation, plan, (len(added), len(changed), len(gone)))
-    return Changes(
-        added=tuple(one.tool for one in added),
-        changed=tuple(one.tool for one in changed),
-        removed=tuple(gone),
-        unchanged=len(tools) - len(added) - len(changed),
-        generation=generation,
-    )
-
-
-def _in_order(tools: Sequence[Prepared], present: Mapping[str, Entry], written: Sequence[Prepared]) -> bool:
-    """Whether unchanged tools in their old order, then the written ones, are the order that was asked for."""
-    new = {one.tool for one in written}
-    given = {one.tool for one in tools}
-    result = [tool for tool in present if tool in given and tool not in new] + [one.tool for one in written]
-    return result == [one.tool for one in tools]
-
-
-def _write(transaction: sqlite3.Connection, generation: int, plan: _Plan, counts: tuple[int, int, int]) -> None:
+    if not (plan.ended or plan.written or plan.moved):
+        return replaced(done, generation=generation)
+    generation += 1
     transaction.executemany("UPDATE entries SET died = ? WHERE row = ?", [(generation, row) for row in plan.ended])
+    transaction.executemany("UPDATE entries SET place = ? WHERE row = ?", plan.moved)
     transaction.executemany(
         "INSERT OR IGNORE INTO bodies (hash, text, body) VALUES (?, ?, ?)",
-        [(one.hash, one.text_hash, one.body) for one in plan.written],
+        [(one.hash, one.text_hash, one.body) for one, _ in plan.written],
     )
     transaction.executemany(
-        "INSERT INTO entries (tool, origin, body, born) SELECT ?, ?, number, ? FROM bodies WHERE hash = ?",
-        [(one.tool, one.origin, generation, one.hash) for one in plan.written],
+        "INSERT INTO entries (tool, origin, body, place, born) SELECT ?, ?, number, ?, ? FROM bodies WHERE hash = ?",
+        [(one.tool, one.origin, place, generation, one.hash) for one, place in plan.written],
     )
+    counts = (len(done.added), len(done.changed), len(done.removed))
     transaction.execute("INSERT INTO changes VALUES (?, ?, ?, ?)", (generation, *counts))
-    transaction.execute("UPDATE meta SET value = ? WHERE key = 'generation'", (str(generation),))
+    facts = {"generation": generation}
+    if plan.arranged:
+        facts["arranged"] = generation
+    used = [place for _, place in plan.written] + [place for place, _ in plan.moved]
+    facts["places"] = max([int(store.meta("places") or 0), *used])
+    transaction.executemany("UPDATE meta SET value = ? WHERE key = ?", [(str(v), k) for k, v in facts.items()])
+    return replaced(done, generation=generation)
 
 
 def collect(store: Store, oldest: int, encoder: str | None) -> None:

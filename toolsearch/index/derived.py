@@ -37,6 +37,7 @@ TYPES: Final = {
     "missing": "bool",
     "truth_rows": "int64",
     "truth_bodies": "int64",
+    "truth_places": "int64",
     "_terms": "uint8",
     "_ends": "int64",
     "_bounds": "int64",
@@ -100,7 +101,7 @@ def load(folder: Path) -> tuple[Piece, Facts]:
         arrays = {name: _read(folder / f"{name}.npy", size) for name, (size, _) in manifest["files"].items()}
         dense = DenseSegment.from_arrays(arrays) if "vectors" in arrays else None
         segment = Segment.from_arrays(arrays, dense)
-        rows = Rows(cast("Any", arrays["truth_rows"]), cast("Any", arrays["truth_bodies"]))
+        rows = Rows(*(cast("Any", arrays[f"truth_{part}"]) for part in Rows._fields))
         facts = Facts(
             generation=int(manifest["generation"]), encoder=manifest["encoder"], analyser=str(manifest["analyser"])
         )
@@ -136,7 +137,7 @@ def _folders(layout: Layout) -> Iterator[Path]:
 
 def _arrays(piece: Piece) -> Arrays:
     dense = {} if piece.segment.dense is None else piece.segment.dense.to_arrays()
-    rows: Arrays = {"truth_rows": piece.rows.rows, "truth_bodies": piece.rows.bodies}
+    rows: Arrays = {f"truth_{part}": own for part, own in piece.rows._asdict().items()}
     return {**piece.segment.to_arrays(), **dense, **rows}
 
 
@@ -171,7 +172,7 @@ def _check_bounds(folder: Path, segment: Segment, rows: Rows) -> None:
     inside = all(not len(own) or (int(own.min()) >= 0 and int(own.max()) < size) for own in pointing)
     ascending = all(bool((np.diff(own.bounds) >= 0).all()) for own in (segment.lexical.postings, segment.facets))
     dense = size if segment.dense is None else len(segment.dense)
-    if not inside or not ascending or {dense, len(rows.rows), len(rows.bodies)} != {size}:
+    if not inside or not ascending or {dense, *map(len, rows)} != {size}:
         raise IndexDamaged(f"derived files in {str(folder)!r} do not fit each other")
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from toolsearch.engines.dense import DenseSegment
-from toolsearch.index.store import Rows
 from toolsearch.strategies.segment import Segment, dense_of, merged_segment
 from toolsearch.tool import ToolSpec
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolsearch.engines.views import Recent
-    from toolsearch.index.store import Numbers, Store
+    from toolsearch.index.store import Numbers, Rows, Store
 
 CACHED: Final = 4096
 """Tools kept parsed by an index in a folder."""
@@ -59,7 +58,7 @@ def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | Non
     parts = [(piece.segment, _places(piece, rows.bodies, order, free)) for piece in pieces]
     rest = np.flatnonzero(free)
     if len(rest):
-        fresh = made(store, Rows(rows.rows[rest], rows.bodies[rest]), encoder, dimension)
+        fresh = made(store, rows.take(rest), encoder, dimension)
         parts.append((fresh.segment, rest.astype(np.int32)))
     return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, encoder, dimension), rows)
 

@@ -94,7 +94,7 @@ def _wrong_in_truth(store: Store) -> list[str]:
 
 
 def page(state: State, view: ToolView, cursor: str | None, limit: int) -> Page:
-    """The tools of a view after a cursor, which is a row of the truth.
+    """The tools of a view after a cursor, which is a place in the truth.
 
     Raises:
         InvalidInput: the limit or the cursor is not acceptable.
@@ -106,11 +106,11 @@ def page(state: State, view: ToolView, cursor: str | None, limit: int) -> Page:
     rows = state.corpus.rows(view.allowed)
     if view.kept is not None:
         rows = rows[view.kept[rows]]
-    truth = state.rows[rows]
-    start = int(np.searchsorted(truth, int(cursor or 0), "right"))
+    places = state.places[rows]
+    start = int(np.searchsorted(places, int(cursor or 0), "right"))
     chosen = rows[start : start + limit]
     more = start + limit < len(rows)
     return Page(
         tools=tuple(state.corpus.tool(int(row)) for row in chosen),
-        next_cursor=str(int(truth[start + limit - 1])) if more else None,
+        next_cursor=str(int(places[start + limit - 1])) if more else None,
     )

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from toolsearch.index.pieces import Piece, StoredTools, joined
-from toolsearch.index.store import Rows
+from toolsearch.index.store import NO_ROWS
 from toolsearch.strategies.corpus import MemoryCorpus
 from toolsearch.strategies.segment import Segment
 
 if TYPE_CHECKING:
     from toolsearch.engines.views import Recent
-    from toolsearch.index.store import Numbers, Store
+    from toolsearch.index.store import Numbers, Rows, Store
     from toolsearch.protocols import Encoder, Mask
     from toolsearch.tool import ToolSpec
 
@@ -38,9 +38,9 @@ class State:
     live: Mask
 
     @property
-    def rows(self) -> Numbers:
-        """The truth's row for each row of the corpus, (n,) int64, ascending."""
-        return np.concatenate([self.base.rows.rows, self.delta.rows.rows])
+    def places(self) -> Numbers:
+        """The place in the truth of each row of the corpus, (n,) int64, ascending."""
+        return np.concatenate([self.base.rows.places, self.delta.rows.places])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,12 +64,13 @@ class Maker:
     def later(self, state: State, generation: int) -> State:
         """The state of a later generation."""
         before = state.corpus.generation
+        if self.store.arranged > before:
+            return self.whole([state.base, state.delta], generation)
         born = self.store.rows(generation, after=before)
         died = self.store.died(before, generation)
         live = state.live & ~np.isin(state.base.rows.rows, died, assume_unique=True)
         old = state.delta.rows
-        stays = ~np.isin(old.rows, died, assume_unique=True)
-        rows = Rows(np.concatenate([old.rows[stays], born.rows]), np.concatenate([old.bodies[stays], born.bodies]))
+        rows = old.take(~np.isin(old.rows, died, assume_unique=True)).then(born)
         changes = len(rows.rows) + int(np.count_nonzero(~live))
         if changes > max(SMALL, len(state.base) // SHARE):
             return self.whole([state.base, state.delta], generation)
@@ -77,7 +78,7 @@ class Maker:
 
     def nothing(self) -> Piece:
         """A piece without rows."""
-        return self._joined([], Rows(np.empty(0, np.int64), np.empty(0, np.int64)))
+        return self._joined([], NO_ROWS)
 
     def refilled(self, base: Piece) -> Piece:
         """The base with the vectors that the truth has for this encoder, whatever it had before."""

@@ -1,8 +1,9 @@
 """The truth of an index: one SQLite database of tools, generations and vectors.
 
 A tool's body is immutable and kept once by content hash. A row says that a body is in the catalog from generation
-`born` until before generation `died`; the catalog of a generation is its rows in order. Nothing is ever rewritten,
-so a reader may hold a generation while others write. Vectors are kept by encoder and hash of the text.
+`born` until before generation `died`; the catalog of a generation is its rows by `place`. Bodies and rows are not
+rewritten, so a reader may hold a generation while others write; only places move, when a build orders them anew.
+Vectors are kept by encoder and hash of the text.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toolsearch.protocols import Floats
+    from toolsearch.protocols import Floats, Mask
 
     Numbers = NDArray[np.int64]
 
@@ -42,7 +43,7 @@ CREATE TABLE IF NOT EXISTS bodies (
 CREATE INDEX IF NOT EXISTS texts ON bodies (text);
 CREATE TABLE IF NOT EXISTS entries (
     row INTEGER PRIMARY KEY AUTOINCREMENT, tool TEXT NOT NULL, origin TEXT NOT NULL, body INTEGER NOT NULL,
-    born INTEGER NOT NULL, died INTEGER);
+    place INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER);
 CREATE UNIQUE INDEX IF NOT EXISTS alive ON entries (tool) WHERE died IS NULL;
 CREATE INDEX IF NOT EXISTS births ON entries (born);
 CREATE INDEX IF NOT EXISTS deaths ON entries (died) WHERE died IS NOT NULL;
@@ -51,20 +52,32 @@ CREATE TABLE IF NOT EXISTS changes (
     generation INTEGER PRIMARY KEY, added INTEGER NOT NULL, changed INTEGER NOT NULL, removed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors (
     encoder TEXT NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (encoder, text)) WITHOUT ROWID;
-INSERT OR IGNORE INTO meta VALUES ('generation', '0');
+INSERT OR IGNORE INTO meta VALUES ('generation', '0'), ('places', '0'), ('arranged', '0');
 """
 
 
 ENTRIES: Final = """
-SELECT e.tool, e.row, b.hash, e.origin FROM entries e JOIN bodies b ON b.number = e.body
-WHERE e.died IS NULL AND (? IS NULL OR e.tool IN (SELECT value FROM json_each(?))) ORDER BY e.row"""
+SELECT e.tool, e.row, b.hash, e.origin, e.place FROM entries e JOIN bodies b ON b.number = e.body
+WHERE e.died IS NULL AND (? IS NULL OR e.tool IN (SELECT value FROM json_each(?))) ORDER BY e.place"""
 
 
 class Rows(NamedTuple):
-    """Rows of the catalog in its order: their numbers and the numbers of their bodies, (n,) int64 each."""
+    """Rows of the catalog in its order: their numbers, numbers of their bodies, and places; (n,) int64 each."""
 
     rows: Numbers
     bodies: Numbers
+    places: Numbers
+
+    def take(self, chosen: NDArray[np.int64] | Mask) -> Rows:
+        """Some of the rows, by position or mask."""
+        return Rows(self.rows[chosen], self.bodies[chosen], self.places[chosen])
+
+    def then(self, other: Rows) -> Rows:
+        """These rows and others behind them."""
+        return Rows(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+
+
+NO_ROWS: Final = Rows(*(np.empty(0, np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,7 @@ class Entry:
     row: int
     hash: str
     origin: str
+    place: int
 
 
 class Store:
@@ -163,18 +177,23 @@ class Store:
         """The newest generation."""
         return int(self.meta("generation") or 0)
 
+    @property
+    def arranged(self) -> int:
+        """The last generation that put tools elsewhere than at the end of the catalog."""
+        return int(self.meta("arranged") or 0)
+
     def moved(self) -> int:
         """A number that changes when another connection has written; nearly free to ask."""
         return cast("int", self.read("PRAGMA data_version")[0][0])
 
     def rows(self, generation: int, *, after: int | None = None) -> Rows:
         """Rows alive in a generation; with `after` only those that are newer than that generation."""
-        statement = "SELECT row, body FROM entries WHERE born <= ? AND (died IS NULL OR died > ?)"
+        statement = "SELECT row, body, place FROM entries WHERE born <= ? AND (died IS NULL OR died > ?)"
         values = [generation, generation]
         if after is not None:
             statement, values = f"{statement} AND born > ?", [*values, after]
-        found = np.array(self.read(f"{statement} ORDER BY row", values), np.int64).reshape(-1, 2)
-        return Rows(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
+        found = np.array(self.read(f"{statement} ORDER BY place", values), np.int64).reshape(-1, 3)
+        return Rows(*np.ascontiguousarray(found.T))
 
     def died(self, after: int, generation: int) -> Numbers:
         """Rows that left the catalog after one generation, up to and with another."""
@@ -199,7 +218,10 @@ class Store:
         """What the newest generation holds of tools, by id; None means all. In catalog order."""
         some = None if tools is None else json.dumps(list(tools))
         found = self.read(ENTRIES, (some, some))
-        return {str(tool): Entry(cast("int", row), str(own), str(origin)) for tool, row, own, origin in found}
+        return {
+            str(tool): Entry(cast("int", row), str(own), str(origin), cast("int", place))
+            for tool, row, own, origin, place in found
+        }
 
     def vectors(self, encoder: str, bodies: Sequence[int]) -> dict[int, Floats]:
         """Vectors of bodies by number, as far as they are there."""
