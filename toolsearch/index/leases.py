@@ -37,7 +37,7 @@ def leased(layout: Layout | None, store: Store) -> tuple[int, Lease | None]:
     There is no lease on an index in memory, nor in a folder where no file can be made.
     """
     generation = store.generation
-    for _ in range(0 if layout is None or store.read_only else TRIES):
+    for _ in range(0 if layout is None else TRIES):
         lease = _lease(layout, generation) if layout else None
         if lease is None or store.generation == generation:
             return generation, lease
