@@ -15,11 +15,13 @@ from toolsearch.tool import ReturnBehavior, SearchBehavior, Tool, ToolSpec
 if TYPE_CHECKING:
     from toolsearch.catalog.functions import tool, tools_from
     from toolsearch.catalog.injection import Injected
+    from toolsearch.index.tool_index import ToolIndex
 
 __version__ = "0.1.0"
 
 _LAZY: dict[str, str] = {
     "Injected": "toolsearch.catalog.injection",
+    "ToolIndex": "toolsearch.index.tool_index",
     "tool": "toolsearch.catalog.functions",
     "tools_from": "toolsearch.catalog.functions",
 }
@@ -32,6 +34,7 @@ __all__ = [
     "SearchBehavior",
     "SearchResult",
     "Tool",
+    "ToolIndex",
     "ToolSearchError",
     "ToolSearchRequest",
     "ToolSearchResult",

@@ -219,3 +219,46 @@ def test_an_index_is_not_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InvalidInput, match="is a file"):
         ToolIndex.build(tmp_path / "file", catalog(1), encoder="")
+
+
+def test_search_and_explain_agree(make: Make) -> None:
+    """What is found is explained, and what is not there for the caller is explained as absent."""
+    index = make([*catalog(12), tool(50, "refund a payment to the customer", groups=("money",))])
+    found = index.search("refund the payment", k=3)
+    assert found.ids[0] == "tool_50"
+    assert found.generation == index.status.generation
+    assert index.explain("refund the payment", "tool_50").rank == 1
+    assert "tool_50" not in index.search("refund the payment", caller=["other"]).ids
+    assert index.explain("refund the payment", "tool_50", caller=[]).rank is None
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "lexical", "vector", "simple"])
+def test_every_strategy_searches_an_index(make: Make, strategy: str) -> None:
+    """Each strategy finds a tool by its own name first, with filter and exclusions respected."""
+    index = make([tool(n, namespace="even" if n % 2 == 0 else "odd") for n in range(10)])
+    assert index.search("tool_3", strategy=strategy).ids[0] == "odd/tool_3"
+    found = index.search("tool invoice letter", strategy=strategy, filter="namespace = even", exclude=["even/tool_0"])
+    assert set(found.ids) <= {f"even/tool_{n}" for n in (2, 4, 6, 8)}
+
+
+def test_functions_become_tools(make: Make) -> None:
+    """A plain function can be handed in; it is found by its docstring and runs when it is called."""
+
+    def refund(order: str) -> str:
+        """Give the customer their money back."""
+        return f"refunded {order}"
+
+    index = make([])
+    index.upsert([refund])
+    assert index.search("money back").ids == ["refund"]
+    run = index.executor("refund")
+    assert run is not None
+
+
+def test_notes_reach_the_answer(tmp_path: Path) -> None:
+    """A search of an index whose encoder is not there says that only words were searched."""
+    ToolIndex.build(tmp_path / "i", catalog(3), encoder=WordsEncoder()).close()
+    with ToolIndex.open(tmp_path / "i") as index:
+        found = index.search(tool(1).description)
+        assert found.ids
+        assert any("only words are searched" in note for note in found.notes)

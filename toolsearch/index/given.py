@@ -1,33 +1,28 @@
-"""What people hand in as tools: definitions, tools with their executor, decorated functions."""
+"""What people hand in as tools: definitions, tools with their executor, functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
-from toolsearch.tool import Executor, Tool, ToolSpec
+from toolsearch.tool import Tool, ToolSpec
 
 Given = ToolSpec | Tool | Callable[..., Any]
 
 
-def specs_of(given: Iterable[Given]) -> list[ToolSpec]:
-    """The definitions, in order.
+def tools_of(given: Iterable[Given]) -> list[Tool]:
+    """The tools, in order, with what runs them where it came with them.
 
     Raises:
         InvalidTool: something is neither a tool nor a function that can become one.
     """
-    return [one if isinstance(one, ToolSpec) else as_tool(one).spec for one in given]
+    return [Tool(one) if isinstance(one, ToolSpec) else _from_function(one) for one in given]
 
 
-def executors_of(given: Iterable[Given]) -> dict[str, Executor]:
-    """What runs the tools, by id, where it came with them."""
-    tools = [as_tool(one) for one in given if not isinstance(one, ToolSpec)]
-    return {tool.spec.id: tool.execute for tool in tools if tool.execute is not None}
-
-
-def as_tool(one: Tool | Callable[..., Any]) -> Tool:
-    """A tool, or the one that a function describes."""
+def _from_function(one: Tool | Callable[..., Any]) -> Tool:
     if isinstance(one, Tool):
         return one
-    return cast("Tool", import_module("toolsearch.catalog.functions").as_tool(one))
+    # Reading signatures and docstrings loads pydantic: only for those who hand in functions.
+    from toolsearch.catalog.functions import as_tool
+
+    return as_tool(one)

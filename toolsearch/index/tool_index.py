@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from toolsearch.index import opening, reports
 from toolsearch.index.building import Order, build
 from toolsearch.index.changes import Changes
 from toolsearch.index.encoding import silent
 from toolsearch.index.executors import Executors
-from toolsearch.index.given import executors_of, specs_of
+from toolsearch.index.given import tools_of
 from toolsearch.index.writing import Writer
 from toolsearch.strategies import corpus as corpora
+from toolsearch.strategies.retrievers import open_retriever
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from toolsearch.index.definition import Definition
     from toolsearch.index.encoding import Progress
     from toolsearch.index.given import Given
-    from toolsearch.protocols import Encoder, Retriever, SearchResult, ToolView
+    from toolsearch.protocols import Encoder, SearchResult, ToolView
+    from toolsearch.strategies.explain import Explanation
+    from toolsearch.strategies.retriever import RankedRetriever
     from toolsearch.tool import Executor, ToolSpec
 
 
@@ -39,7 +41,6 @@ class ToolIndex:
         """What `from_tools` or `build` did."""
         self._parts = parts
         self._writer = Writer(parts)
-        self._retrievers: dict[str, Retriever] = {}
         allowed = parts.definition.python if parts.definition else ()
         self._executors = Executors(allowed, parts.layout.root if parts.layout else None)
 
@@ -89,8 +90,8 @@ class ToolIndex:
             InvalidInput: a tool, a source or the definition is not acceptable.
             EncoderFailed: a text could not be encoded; what was encoded is kept, and what was searchable still is.
         """
-        given = None if tools is None else list(tools)
-        specs = None if given is None else specs_of(given)
+        given = None if tools is None else tools_of(tools)
+        specs = None if given is None else [one.spec for one in given]
         order = Order(specs=specs, definition=definition, encoder=encoder, progress=progress or silent)
         done = build(path, order)
         index = cls(opening.in_folder(path, read_only=False, encoder=encoder), done)
@@ -107,11 +108,21 @@ class ToolIndex:
         filter: object = None,  # noqa: A002 - the word users expect
         exclude: Iterable[str] = (),
     ) -> SearchResult:
-        """At most k tools for one need or several, best first."""
-        wanted = [needs] if isinstance(needs, str) else list(needs)
-        found = self.retriever(strategy).search(wanted, self.view(caller=caller, filter=filter, exclude=exclude), k)
+        """At most k tools for one need or several, best first.
+
+        Raises:
+            InvalidInput: k, a need, the strategy or the filter is not acceptable.
+        """
+        asked = [needs] if isinstance(needs, str) else list(needs)
+        found = self.retriever(strategy).search(asked, self.view(caller=caller, filter=filter, exclude=exclude), k)
         notes = (*self._parts.notes, *self._parts.keeper.notes)
         return replace(found, notes=(*found.notes, *notes)) if notes else found
+
+    def explain(
+        self, need: str, tool_id: str, *, strategy: str | None = None, caller: Iterable[str] | None = None, k: int = 5
+    ) -> Explanation:
+        """Why a tool is where it is for a need, or why it is not among the first k."""
+        return self.retriever(strategy).explain(need, self.view(caller=caller), tool_id, k)
 
     def view(
         self,
@@ -127,18 +138,13 @@ class ToolIndex:
         """
         return corpora.view(self._parts.keeper.current().corpus, caller, filter, exclude)
 
-    def retriever(self, strategy: str | None = None) -> Retriever:
-        """The retriever of a name: simple, vector or hybrid; by default the definition's.
+    def retriever(self, strategy: str | None = None) -> RankedRetriever:
+        """The retriever of a name: hybrid, lexical, vector or simple; by default the definition's.
 
         Raises:
             InvalidInput: the name is unknown.
         """
-        name = strategy or (self._parts.definition.strategy if self._parts.definition else "hybrid")
-        if name not in self._retrievers:
-            self._retrievers[name] = cast(
-                "Retriever", import_module("toolsearch.strategies.retrievers").open_retriever(name)
-            )
-        return self._retrievers[name]
+        return open_retriever(strategy or (self._parts.definition.strategy if self._parts.definition else "hybrid"))
 
     def upsert(self, tools: Iterable[Given]) -> Changes:
         """Add tools, or change those with their ids; on disk, and shown by every search, when this returns.
@@ -220,6 +226,6 @@ class ToolIndex:
 
     def _taken(self, tools: Iterable[Given]) -> list[ToolSpec]:
         """Definitions of tools, whose executors are bound when they come with one."""
-        given = list(tools)
-        self._executors.bind(executors_of(given))
-        return specs_of(given)
+        given = tools_of(tools)
+        self._executors.bind({one.spec.id: one.execute for one in given if one.execute is not None})
+        return [one.spec for one in given]
