@@ -11,7 +11,7 @@ from toolsearch.protocols import Ranking
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Mask
 
-BLOCK = 256
+BLOCK = 64
 
 
 def best(scores: Floats, k: int, allowed: Mask | None = None) -> Ranking:

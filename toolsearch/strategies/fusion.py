@@ -73,28 +73,35 @@ class Ballot:
 
     def matched(self, row: int) -> dict[str, float]:
         """The request's terms that the row has, each with what it adds to the score of the words."""
-        return {term: points for term in self.terms if (points := self._points(term, row)) > 0}
+        one = _one(row)
+        found = ((term, float(scores.at(one)[0])) for term, scores in self._by_term().items())
+        return {term: points for term, points in found if points > 0}
 
     def cosine(self, row: int) -> float | None:
         """The similarity of a row, None when it or the request has no vector."""
         if self.similarity is None or (self.unvectored is not None and self.unvectored[row]):
             return None
-        return float(self.similarity.scores.at(np.array([row], np.int32))[0])
+        return float(self.similarity.scores.at(_one(row))[0])
 
     def reasons(self, row: int, factor: float = 1.0) -> list[Reason]:
         """The parts of `factor` times the fused score of a row."""
         cosine = self.cosine(row)
         share = self.share if cosine is not None else 0.0
         found: list[Reason] = []
-        scaled = self.words.scaled(np.array([row], np.int32))[0]
         if share < 1:
+            scaled = self.words.scaled(_one(row))[0]
             found.append(Reason("words", factor * (1 - share) * float(scaled), ", ".join(self.matched(row))))
         if cosine is not None and self.similarity is not None and share > 0:
-            near = float(self.similarity.scaled(np.array([row], np.int32))[0])
-            found.append(Reason("similarity", factor * share * near, f"cosine {cosine:.2f}"))
+            near = self.similarity.scaled(_one(row))[0]
+            found.append(Reason("similarity", factor * share * float(near), f"cosine {cosine:.2f}"))
         return found
 
-    def _points(self, term: str, row: int) -> float:
-        if term not in self.by_term:
-            self.by_term[term] = self.engine.score({term: self.terms[term]}, self.view)
-        return float(self.by_term[term].at(np.array([row], np.int32))[0])
+    def _by_term(self) -> dict[str, Scores]:
+        """What each term scores alone; the words' score is the sum."""
+        if not self.by_term:
+            self.by_term.update({term: self.engine.score({term: self.terms[term]}, self.view) for term in self.terms})
+        return self.by_term
+
+
+def _one(row: int) -> Rows:
+    return np.array((row,), np.int32)

@@ -30,7 +30,7 @@ class Settings:
     similarity: float | None = None
     length_offset: float = 3.77
     length_slope: float = 1.09
-    pool: int = 100
+    pool: int = 50
     clauses: int = 4
     clause_terms: int = 3
     clause_share: float = 0.4
