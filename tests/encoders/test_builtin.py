@@ -113,3 +113,10 @@ def test_nothing_heavy_is_loaded_before_the_first_text() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+def test_it_says_what_it_can_read(encoder: BuiltinEncoder) -> None:
+    """Rankings ask which languages it was made for, and whether a word is one of its own."""
+    assert encoder.languages == ("en",)
+    assert encoder.knows("Payment")
+    assert not encoder.knows("pamyent")

@@ -48,6 +48,10 @@ class _Model:
         """Token ids with the two marks at the ends; one text at a time starts no threads of the tokenizer's."""
         return self._tokenizer.encode(readable(text, MAX_CHARACTERS)).ids
 
+    def knows(self, word: str) -> bool:
+        """Whether the vocabulary has a word as a whole."""
+        return self._tokenizer.token_to_id(word.lower()) is not None
+
     def fill(self, texts: Sequence[str], out: NDArray[np.float32]) -> None:
         """Writes the vectors of the texts into `out` (len(texts), dimension); rows of empty texts stay as they are."""
         import numpy as np
@@ -78,6 +82,9 @@ class BuiltinEncoder:
     texts; None means one for each usable core, at most 16.
     """
 
+    languages: Final = ("en",)
+    """Languages it was made for, ISO 639-1; texts in other scripts mean nothing to it."""
+
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or min(usable_cores(), 16)
 
@@ -95,6 +102,14 @@ class BuiltinEncoder:
     def dimension(self) -> int:
         """384."""
         return int(self._record["dimension"])
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is one of the model's own, and so most likely no typing error.
+
+        Raises:
+            EncoderFailed: the model's files are missing or damaged.
+        """
+        return _model().knows(word)
 
     def encode(self, texts: Sequence[str], role: Role) -> Floats:
         """Vectors, (len(texts), 384) float32, unit length, or zero for a text without tokens.
