@@ -324,3 +324,21 @@ def test_unknown_strategies_are_named() -> None:
     """A wrong name is refused with the right ones."""
     with pytest.raises(InvalidInput, match="'bm25'; there are hybrid, lexical, simple, vector"):
         open_retriever("bm25")
+
+
+def test_other_languages_are_left_to_words_when_the_encoder_cannot_read_them() -> None:
+    """With an English encoder a German request goes by its words, and foreign words are not taken for slips."""
+
+    class English(WordsEncoder):
+        languages = ("en",)
+
+        def knows(self, word: str) -> bool:
+            return True
+
+    tools = [tool("pay_bill", "Pay the bill"), tool("rechnung_anlegen", "Legt eine Rechnung für den Kunden an")]
+    result = open_retriever().search(
+        ["die Rechnungen der Kunden anlegan"], view(MemoryCorpus.build(tools, English(64))), 2
+    )
+    assert result.ids == ["rechnung_anlegen"]
+    assert result.notes == ()
+    assert {reason.kind for reason in result.hits[0].reasons} == {"words"}

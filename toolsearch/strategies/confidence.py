@@ -15,7 +15,7 @@ from typing import Final
 from toolsearch.errors import InvalidInput
 from toolsearch.protocols import Retriever, SearchResult, ToolView
 
-BANDS: Final = ((0.12, "none"), (0.35, "low"), (0.65, "medium"))
+BANDS: Final = ((0.1, "none"), (0.35, "low"), (0.65, "medium"))
 """Confidence below the number has the band; above the last it is high."""
 EXACT: Final = 0.98
 """Confidence in a hit that was asked for by its name."""

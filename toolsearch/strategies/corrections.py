@@ -7,12 +7,12 @@ tool with the very word stays above.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from toolsearch.language import latin_language
-from toolsearch.protocols import ToolView
+from toolsearch.language import language, latin_language
+from toolsearch.protocols import Encoder, ToolView
 from toolsearch.stemming import STEMMERS
 from toolsearch.strategies.abbreviations import ABBREVIATIONS, LONG_FORMS
 from toolsearch.strategies.settings import Settings
@@ -50,12 +50,12 @@ def read(text: str, view: ToolView, settings: Settings) -> Reading:
     _, counts = view.corpus.frequencies(written, view.allowed)
     for extra in _other_forms(text, counts):
         terms.setdefault(extra, settings.corrected)
-    read_as, notes = text, list[str]()
+    read_as, notes = _WORD.sub(_long_form, text), list[str]()
     doubtful = _unknown(text, counts) if len(written) <= settings.corrected_terms else ()
-    for word in [word for word in doubtful if not _known_elsewhere(word, view)][:MOST]:
+    for word in list(doubtful)[:MOST]:
         foreign = _in_other_languages(word, view)
-        near = None if foreign else _nearest(word, view)
         terms.update(dict.fromkeys(foreign, 1.0))
+        near = None if foreign or not _may_be_a_slip(word, text, view) else _nearest(word, view)
         if near:
             terms.setdefault(term(near, latin_language(text)), settings.corrected)
             read_as = re.sub(rf"\b{word}\b", near, read_as)
@@ -81,10 +81,23 @@ def _unknown(text: str, counts: Mapping[str, int]) -> Iterator[str]:
             yield word
 
 
-def _known_elsewhere(word: str, view: ToolView) -> bool:
-    """Whether the encoder says that it is a word of its language. Not every encoder has such a list."""
-    knows = cast("Callable[[str], bool] | None", getattr(view.corpus.encoder, "knows", None))
-    return knows is not None and knows(word)
+def _long_form(word: re.Match[str]) -> str:
+    return ABBREVIATIONS.get(word.group().lower(), word.group())
+
+
+def _may_be_a_slip(word: str, text: str, view: ToolView) -> bool:
+    """Not when the encoder knows the word, or cannot judge it because the text is in another language."""
+    encoder = view.corpus.encoder
+    if encoder is None:
+        return True
+    knows = cast("Callable[[str], bool] | None", getattr(encoder, "knows", None))
+    return reads(encoder, language(text)) and not (knows is not None and knows(word))
+
+
+def reads(encoder: Encoder, spoken: str) -> bool:
+    """Whether an encoder was made for a language; one that does not name its `languages` (ISO 639-1) reads all."""
+    known = cast("Sequence[str] | None", getattr(encoder, "languages", None))
+    return known is None or spoken in known
 
 
 def _in_other_languages(word: str, view: ToolView) -> list[str]:

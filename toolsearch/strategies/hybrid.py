@@ -14,14 +14,14 @@ from toolsearch.language import language
 from toolsearch.protocols import Corpus, Reason, ToolView
 from toolsearch.strategies.clauses import clauses
 from toolsearch.strategies.confidence import FIT, Fit
-from toolsearch.strategies.corrections import Reading, read
+from toolsearch.strategies.corrections import Reading, read, reads
 from toolsearch.strategies.fusion import Ballot, Voter
 from toolsearch.strategies.ranking import Ranked
 from toolsearch.strategies.settings import HYBRID, Settings
 from toolsearch.text import MAX_REQUEST, cut_request
 
 if TYPE_CHECKING:
-    from toolsearch.protocols import Encoder, Floats, Rows
+    from toolsearch.protocols import Floats, Rows
     from toolsearch.strategies.ranking import Points
 
 
@@ -126,7 +126,7 @@ def _pool(ballots: Sequence[Ballot], view: ToolView, most: int) -> Rows:
 def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats | None]:
     """A vector for each text; None where similarity has no say."""
     encoder = corpus.encoder
-    if settings.share(1) <= 0 or corpus.dense is None or encoder is None or not reads(encoder, texts[0]):
+    if settings.share(1) <= 0 or corpus.dense is None or encoder is None or not reads(encoder, language(texts[0])):
         return [None] * len(texts)
     try:
         vectors = np.asarray(encoder.encode(texts, "query"), np.float32)
@@ -137,16 +137,3 @@ def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[s
         notes.append(f"ranked by words alone, for the encoder gave {vectors.shape} instead of finite vectors")
         return [None] * len(texts)
     return list(vectors)
-
-
-def reads(encoder: Encoder, text: str) -> bool:
-    """Whether an encoder was made for the script of a text.
-
-    An encoder that names its `languages` (ISO 639-1) gets texts in Latin letters and in those languages only; one
-    that names none gets everything.
-    """
-    known = cast("Sequence[str] | None", getattr(encoder, "languages", None))
-    if known is None:
-        return True
-    spoken = language(text)
-    return spoken in known or spoken in ("en", "de", "es", "fr", "pt", "it")
