@@ -15,6 +15,7 @@ from toolsearch.tool import ReturnBehavior, SearchBehavior, Tool, ToolSpec
 if TYPE_CHECKING:
     from toolsearch.catalog.functions import tool, tools_from
     from toolsearch.catalog.injection import Injected
+    from toolsearch.encoders import open_encoder
     from toolsearch.index.tool_index import ToolIndex
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 _LAZY: dict[str, str] = {
     "Injected": "toolsearch.catalog.injection",
     "ToolIndex": "toolsearch.index.tool_index",
+    "open_encoder": "toolsearch.encoders",
     "tool": "toolsearch.catalog.functions",
     "tools_from": "toolsearch.catalog.functions",
 }
@@ -40,6 +42,7 @@ __all__ = [
     "ToolSearchResult",
     "ToolSpec",
     "ToolView",
+    "open_encoder",
     "tool",
     "tools_from",
 ]

@@ -12,7 +12,7 @@ import pytest
 
 from toolsearch.encoders import open_encoder
 from toolsearch.encoders.prompts import known_prompts
-from toolsearch.encoders.transformer import TransformerEncoder
+from toolsearch.encoders.transformer import TransformerEncoder, cached_commit
 from toolsearch.errors import EncoderFailed, InvalidInput, MissingExtra
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -92,6 +92,21 @@ def test_the_id_changes_with_the_weights(folder: Path, encoder: TransformerEncod
     data[-1] ^= 1
     changed.write_bytes(data)
     assert TransformerEncoder(str(again)).id != encoder.id
+
+
+def test_the_revision_of_a_hub_model_is_its_commit(tmp_path: Path) -> None:
+    """A branch moves, a commit does not: the id holds what lies in the cache, and nothing is asked of the network."""
+    if find_spec("huggingface_hub") is None:
+        pytest.skip("huggingface-hub is not installed")
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    cached = tmp_path / "models--sentence-transformers--tiny"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text(commit, "utf-8")
+    (cached / "snapshots" / commit).mkdir(parents=True)
+    (cached / "snapshots" / commit / "config.json").write_text("{}", "utf-8")
+    assert cached_commit("tiny", "main", tmp_path) == commit
+    assert cached_commit("sentence-transformers/tiny", commit, tmp_path) == commit
+    assert cached_commit("other", "main", tmp_path) is None
 
 
 def test_a_folder_without_a_model_is_reported(tmp_path: Path) -> None:

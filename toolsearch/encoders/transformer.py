@@ -77,15 +77,15 @@ class TransformerEncoder:
     def _revision(self) -> str:
         if self._folder is not None:
             return _digest(self._folder)
-        module = self._model[0]
-        config = getattr(getattr(module, "auto_model", None), "config", None)
-        return str(getattr(config, "_commit_hash", None) or self._name.options.get("revision") or "unknown")[:40]
+        asked = self._name.options.get("revision", "main")
+        return cached_commit(self._name.model, asked) or asked
 
     @cached_property
     def id(self) -> str:
         """Model, revision (a folder's content), dimension and prompts. Loads the model."""
         model = self._folder.name if self._folder is not None else self._name.model
-        return f"st:{model}@{self._revision[:16]};dim={self.dimension};{prompts_text(self._prompts)};unit"
+        end = f"dim={self.dimension};{prompts_text(self._prompts)};unit"  # first: a download decides the revision
+        return f"st:{model}@{self._revision[:16]};{end}"
 
     @cached_property
     def dimension(self) -> int:
@@ -125,6 +125,17 @@ def _folder(model: str) -> Path | None:
         return path.resolve()
     if model.startswith((".", "/", "~")) or "\\" in model:
         raise InvalidInput(f"there is no model folder {model[:200]!r}")
+    return None
+
+
+def cached_commit(model: str, revision: str, cache: Path | None = None) -> str | None:
+    """The commit of a hub model that lies in the hub's cache (None: the machine's own); None when it does not."""
+    find = optional("huggingface_hub", "huggingface-hub", "st").try_to_load_from_cache
+    repository = model if "/" in model else f"sentence-transformers/{model}"
+    for name in ("modules.json", "config.json"):
+        path = find(repository, name, revision=revision, cache_dir=cache)
+        if isinstance(path, str):
+            return Path(path).parent.name
     return None
 
 
