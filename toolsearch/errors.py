@@ -6,6 +6,8 @@ ToolSearchError
 │   │   └── DuplicateTool            two tools with one id, or two names that must differ
 │   ├── InvalidSource                a file, document or listing that cannot be read as tools
 │   ├── InvalidFilter                a filter outside the closed language
+│   ├── ToolsUnsupported             a model, or this way of using it, cannot take what was asked of tools
+│   ├── UnsupportedContent           a model cannot take a kind of content
 │   └── LimitExceeded                larger, deeper or slower than a stated bound
 ├── IndexFault                       an index cannot be used as asked
 │   ├── IndexNotFound
@@ -14,8 +16,11 @@ ToolSearchError
 │   ├── IndexMismatch                built by another encoder, analyser or format
 │   └── IndexReadOnly
 ├── EncoderFailed                    texts could not be turned into vectors
+├── ModelFailed                      a chat model gave no answer, or refused the request
+├── RunStopped                       a run of an agent was ended by a limit; carries what there is of its result
 ├── ToolExecutionError               a tool could not do its work
 │   ├── ToolArgumentsError           the arguments do not fit the tool
+│   ├── ToolTimeout                  it did not answer in its time
 │   └── ToolErrorForModel            its text, and only its text, is meant for the model
 └── MissingExtra (ImportError)       an optional package is not installed
 
@@ -54,6 +59,14 @@ class LimitExceeded(InvalidInput):
     """Input larger, deeper or slower than a stated bound."""
 
 
+class ToolsUnsupported(InvalidInput):
+    """A model cannot take tools, or not in the way that was asked."""
+
+
+class UnsupportedContent(InvalidInput):
+    """A model cannot take a kind of content; the text names both."""
+
+
 class IndexFault(ToolSearchError):
     """An index cannot be used as asked; the text states the command that mends it."""
 
@@ -82,12 +95,32 @@ class EncoderFailed(ToolSearchError):
     """Texts could not be turned into vectors."""
 
 
+class ModelFailed(ToolSearchError):
+    """A chat model gave no answer. `retry` says that asking again may help; `wait` is what it asked for, seconds."""
+
+    def __init__(self, text: str, *, status: int | None = None, retry: bool = False, wait: float | None = None) -> None:
+        super().__init__(text)
+        self.status, self.retry, self.wait = status, retry, wait
+
+
+class RunStopped(ToolSearchError):
+    """A limit ended a run; `partial` is its result so far, and the conversation stays usable."""
+
+    def __init__(self, text: str, partial: object) -> None:
+        super().__init__(text)
+        self.partial = partial
+
+
 class ToolExecutionError(ToolSearchError):
     """A tool could not do its work."""
 
 
 class ToolArgumentsError(ToolExecutionError):
     """The arguments of a call do not fit the tool."""
+
+
+class ToolTimeout(ToolExecutionError):
+    """A tool did not answer in its time."""
 
 
 class ToolErrorForModel(ToolExecutionError):

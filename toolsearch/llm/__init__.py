@@ -1,0 +1,1 @@
+"""Chat models: one adapter for each provider, behind one seam."""

@@ -1,0 +1,120 @@
+"""Conversations as JSON and back, for stores and for pausing a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+from toolsearch.conversation import (
+    AssistantMessage,
+    Media,
+    Message,
+    Part,
+    Reference,
+    SystemMessage,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from toolsearch.errors import InvalidInput
+from toolsearch.tool import Json, canonical
+
+FORMAT: Final = 1
+
+
+def dump_messages(messages: Iterable[Message]) -> str:
+    """Messages as one JSON text."""
+    return canonical({"v": FORMAT, "messages": [message_json(one) for one in messages]}, what="a conversation")
+
+
+def load_messages(text: str) -> tuple[Message, ...]:
+    """What `dump_messages` wrote.
+
+    Raises:
+        InvalidInput: it is something else.
+    """
+    try:
+        body: Any = json.loads(text)
+        if body["v"] != FORMAT:
+            raise InvalidInput(f"a conversation of format {body['v']!r:.40}; this version reads {FORMAT}")
+        return tuple(message_of(one) for one in body["messages"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"not a stored conversation: {text[:80]!r} ({error!s:.80})") from None
+
+
+def message_json(message: Message) -> Json:
+    """One message as a JSON object; fields that say nothing are left out."""
+    if isinstance(message, SystemMessage):
+        return {"role": "system", "text": message.text}
+    if isinstance(message, UserMessage):
+        return _lean({"role": "user", "content": _content_json(message.content), "summary": message.summary})
+    if isinstance(message, AssistantMessage):
+        calls = [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in message.calls]
+        return _lean({"role": "assistant", "text": message.text, "calls": calls, "verbatim": message.verbatim})
+    return _lean(
+        {
+            "role": "tool",
+            "call_id": message.call_id,
+            "name": message.name,
+            "content": _content_json(message.content),
+            "is_error": message.is_error,
+            "attributes": message.attributes,
+        }
+    )
+
+
+def message_of(body: Mapping[str, Any]) -> Message:
+    """The message of a JSON object.
+
+    Raises:
+        InvalidInput: its role is unknown.
+        KeyError, TypeError: a field is missing or unknown.
+    """
+    role = body["role"]
+    if role == "system":
+        return SystemMessage(body["text"])
+    if role == "user":
+        return UserMessage(_content_of(body.get("content", ())), summary=bool(body.get("summary", False)))
+    if role == "assistant":
+        calls = tuple(ToolCall(one["id"], one["name"], one["arguments"]) for one in body.get("calls", ()))
+        return AssistantMessage(body.get("text", ""), calls, dict(body.get("verbatim", {})))
+    if role == "tool":
+        return ToolResult(
+            body["call_id"],
+            body["name"],
+            _content_of(body.get("content", ())),
+            is_error=bool(body.get("is_error", False)),
+            attributes=body.get("attributes"),
+        )
+    raise InvalidInput(f"a message of the unknown role {role!r:.40}")
+
+
+def _content_json(content: Iterable[Part]) -> list[Any]:
+    return [_part_json(part) for part in content]
+
+
+def _part_json(part: Part) -> Any:
+    if isinstance(part, Text):
+        return part.text
+    if isinstance(part, Reference):
+        return {"reference": part.name}
+    return _lean({"media_type": part.media_type, "data": part.data, "uri": part.uri, "name": part.name})
+
+
+def _content_of(content: Any) -> tuple[Part, ...]:
+    return tuple(_part_of(one) for one in content)
+
+
+def _part_of(body: Any) -> Part:
+    if isinstance(body, str):
+        return Text(body)
+    known = cast("dict[str, Any]", body)
+    return Reference(known["reference"]) if "reference" in known else Media(**known)
+
+
+def _lean(body: Json) -> Json:
+    return {key: value for key, value in body.items() if value not in ("", (), [], {}, False)}
