@@ -25,7 +25,8 @@ EXACT: Final = 0.98
 class Fit:
     """The curve: sigmoid(offset + cosine * best cosine + coverage * share of words met + length * ln(1 + terms)).
 
-    The share counts rare words for more. `words_offset` and `words_coverage` serve catalogs without vectors.
+    The share counts rare words for more. The first four were fitted on the development parts with another build of the
+    ranking. `words_offset` and `words_coverage` serve requests without vectors; they, and the bands, were set by hand.
     """
 
     offset: float = -4.655
