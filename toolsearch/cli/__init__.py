@@ -6,23 +6,24 @@ Exit codes: 0 found or done, 1 nothing fits, 2 input that is not acceptable, 130
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 from toolsearch.errors import ToolSearchError
 
 
-def main() -> None:
-    """Run one command; an error raised on purpose becomes one line on standard error."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit; an error raised on purpose becomes one line on standard error."""
     from toolsearch.cli.app import app
 
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        app.main(prog_name="toolsearch")
-        code = 0
+        app.main(given, prog_name="toolsearch")
     except (ToolSearchError, OSError, MemoryError) as error:
-        if "--debug" in sys.argv:
+        if "--debug" in given:
             raise
         print(f"toolsearch: {one_line(error)}", file=sys.stderr)
-        code = 2
-    sys.exit(code)
+    sys.exit(2)
 
 
 def one_line(error: BaseException) -> str:

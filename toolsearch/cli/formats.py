@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from toolsearch.protocols import Hit, SearchResult
 from toolsearch.tool import ToolSpec
@@ -20,7 +20,9 @@ def result(found: SearchResult) -> str:
 
 
 def _hit(rank: int, hit: Hit) -> str:
-    reasons = ", ".join(f"{one.kind} {one.points:+.2f}{f' ({one.detail})' if one.detail else ''}" for one in hit.reasons)
+    reasons = ", ".join(
+        f"{one.kind} {one.points:+.2f}{f' ({one.detail})' if one.detail else ''}" for one in hit.reasons
+    )
     text = short(hit.tool.description or hit.tool.title or "")
     return f"{rank:>2}. {hit.id}  {hit.score:.2f}\n    {text}\n    why: {short(reasons, 2 * WIDTH)}"
 
@@ -49,12 +51,14 @@ def tool(spec: ToolSpec) -> str:
     lines = [spec.id, f"  {spec.title}" if spec.title else "", f"  {spec.description}"]
     lines += [_parameter(name, body, name in required) for name, body in properties.items()]
     more = {"tags": spec.tags, "aliases": spec.aliases, "groups": spec.groups, "source": spec.source}
-    lines += [f"  {name}: {value if isinstance(value, str) else ', '.join(value)}" for name, value in more.items() if value]
+    lines += [
+        f"  {name}: {value if isinstance(value, str) else ', '.join(value)}" for name, value in more.items() if value
+    ]
     return "\n".join(line for line in lines if line.strip())
 
 
 def _parameter(name: str, body: Any, required: bool) -> str:
-    schema: dict[str, Any] = body if isinstance(body, dict) else {}
+    schema = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     kind = "|".join(map(str, schema["enum"])) if "enum" in schema else str(schema.get("type", "any"))
     mark = "" if required else "?"
     return f"    {name}{mark}: {short(kind, 40)}  {short(str(schema.get('description', '')))}".rstrip()
@@ -64,7 +68,9 @@ def rows(table: Sequence[Sequence[object]]) -> str:
     """Columns padded to the same width."""
     texts = [[str(cell) for cell in row] for row in table]
     widths = [max(len(row[column]) for row in texts) for column in range(len(texts[0]))] if texts else []
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts
+    )
 
 
 def short(text: str, width: int = WIDTH) -> str:

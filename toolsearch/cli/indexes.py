@@ -13,7 +13,8 @@ from toolsearch.cli.progress import progress_bar
 from toolsearch.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from toolsearch.index import Changes, ToolIndex
+    from toolsearch import ToolIndex
+    from toolsearch.index.changes import Changes
     from toolsearch.tool import Tool
 
 _PLACE: Final = click.argument("path", type=click.Path(path_type=Path))
@@ -31,7 +32,7 @@ def index() -> None:
 @options.keep_going
 def build(path: Path, sources: tuple[str, ...], encoder: str | None, keep_going: bool) -> None:
     """Build an index from its index.toml, or from sources."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     if not sources and not (path / "index.toml").is_file() and not (path / "data").is_dir():
         raise InvalidInput(f"{str(path)!r} has no index.toml; name where its tools come from with --from")
@@ -46,7 +47,7 @@ def build(path: Path, sources: tuple[str, ...], encoder: str | None, keep_going:
 @options.keep_going
 def add(path: Path, source: str, keep_going: bool) -> None:
     """Add the tools of SOURCE, or change those that are there."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     tools = _loaded([source], keep_going=keep_going)
     with ToolIndex.open(path) as opened:
@@ -58,7 +59,7 @@ def add(path: Path, source: str, keep_going: bool) -> None:
 @click.argument("ids", nargs=-1, required=True)
 def remove(path: Path, ids: tuple[str, ...]) -> None:
     """Take tools out by their ids; all of them or none."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     with ToolIndex.open(path) as opened:
         missing = [one for one in ids if opened.get(one) is None]
@@ -79,11 +80,15 @@ def list_(folder: Path, as_json: bool) -> None:
     if as_json:
         print(formats.as_json([{"path": place, "tools": size} for place, size in rows]))
     else:
-        print(formats.rows([("index", "tools"), *((place, "not built" if size is None else size) for place, size in rows)]))
+        print(
+            formats.rows(
+                [("index", "tools"), *((place, "not built" if size is None else size) for place, size in rows)]
+            )
+        )
 
 
 def _size(place: Path) -> int | None:
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     if not (place / "data").is_dir():
         return None
@@ -96,7 +101,7 @@ def _size(place: Path) -> int | None:
 @options.as_json
 def show(path: Path, as_json: bool) -> None:
     """Say what an index holds, and what does not fit."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     with ToolIndex.open(path, read_only=True) as opened:
         status = opened.status
@@ -112,7 +117,7 @@ def show(path: Path, as_json: bool) -> None:
 @click.option("--repair", is_flag=True, help="Make what is damaged anew from the database.")
 def verify(path: Path, repair: bool) -> None:
     """Read every file of an index and say what is wrong."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     with ToolIndex.open(path, read_only=not repair) as opened:
         report = opened.verify(repair=repair)

@@ -8,7 +8,12 @@ from typing import Final
 import click
 
 index = click.option(
-    "--index", "-i", type=click.Path(path_type=Path), envvar="TOOLSEARCH_INDEX", required=True, help="Folder of the index."
+    "--index",
+    "-i",
+    type=click.Path(path_type=Path),
+    envvar="TOOLSEARCH_INDEX",
+    required=True,
+    help="Folder of the index.",
 )
 k = click.option("-k", type=click.IntRange(1, 1_000), default=5, show_default=True, help="At most this many.")
 strategy = click.option("--strategy", help="simple, vector or hybrid; by default the index's own.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[Any], None]]:
+def progress_bar() -> Generator[Callable[[Any], None]]:
     """A function to be told of progress: an object with `stage`, `done` and `total`."""
     if not sys.stderr.isatty():
         yield _ignore

@@ -12,7 +12,7 @@ from toolsearch.cli import formats, options
 from toolsearch.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
     from toolsearch.protocols import SearchResult
 
 
@@ -46,7 +46,7 @@ class SearchOptions(TypedDict):
 @click.option("--run", type=click.Path(path_type=Path), help="Where their answers go: .jsonl, .trec or .run.")
 def search(**given: Unpack[SearchOptions]) -> None:
     """Find tools for a need, said in your own words."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     with ToolIndex.open(given["index"], read_only=True) as index:
         if given["queries"] is not None:
@@ -92,7 +92,7 @@ def _answer_all(index: ToolIndex, given: SearchOptions, path: Path) -> None:
 @options.caller
 def explain(query: str, tool: str, index: Path, strategy: str | None, caller: tuple[str, ...]) -> None:
     """Say why TOOL is where it is for QUERY, or why it is not found."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     with ToolIndex.open(index, read_only=True) as opened:
         print(opened.explain(query, tool, strategy=strategy, caller=caller or None).text())
@@ -111,17 +111,19 @@ class EvaluateOptions(TypedDict):
 
 @click.command("eval")
 @options.index
-@click.option("--queries", type=click.Path(path_type=Path), required=True, help="Judged requests: JSONL, BEIR, TREC or ToolRet.")
+@click.option(
+    "--queries", type=click.Path(path_type=Path), required=True, help="Judged requests: JSONL, BEIR, TREC or ToolRet."
+)
 @click.option("-k", type=click.IntRange(1, 1_000), default=10, show_default=True, help="Depth of the answers.")
 @options.strategy
 @options.caller
 @click.option("--split", help="Only requests of this split.")
 def evaluate(**given: Unpack[EvaluateOptions]) -> None:
     """Measure search on judged requests of your own."""
+    from toolsearch import ToolIndex
     from toolsearch.evaluation.judged import read_queries
     from toolsearch.evaluation.runs import run
     from toolsearch.evaluation.tables import overview
-    from toolsearch.index import ToolIndex
 
     queries = [one for one in read_queries(given["queries"]) if given["split"] in (None, one.split)]
     if not queries:

@@ -35,12 +35,14 @@ def tool() -> None:
 @options.caller
 def show(tool_id: str, index: Path, form: str | None, caller: tuple[str, ...]) -> None:
     """Show a tool by its id."""
-    from toolsearch.index import ToolIndex
+    from toolsearch import ToolIndex
 
     with ToolIndex.open(index, read_only=True) as opened:
         spec = opened.get(tool_id, caller or None)
     if spec is None:
-        raise InvalidInput(f"no tool {tool_id[:200]!r} in {str(index)!r}; try: toolsearch search {tool_id[:80]!r} -i {index}")
+        raise InvalidInput(
+            f"no tool {tool_id[:200]!r} in {str(index)!r}; try: toolsearch search {tool_id[:80]!r} -i {index}"
+        )
     if form is None:
         print(formats.tool(spec))
     elif form == "json":
