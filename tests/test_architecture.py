@@ -27,7 +27,9 @@ def names(path: Path) -> str:
 
 
 def room(parts: tuple[str, ...]) -> str:
-    """The room of a module given by its path below the package; files at the top are the ground."""
+    """The room of a module given by its path below the package; files at the top are the ground, but for one door."""
+    if parts == ("__main__.py",):
+        return "cli"
     return parts[0] if parts and parts[0] in LEVELS else "ground"
 
 
