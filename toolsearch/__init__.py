@@ -16,13 +16,21 @@ if TYPE_CHECKING:
     from toolsearch.catalog.functions import tool, tools_from
     from toolsearch.catalog.injection import Injected
     from toolsearch.encoders import open_encoder
+    from toolsearch.index.definition import Definition
     from toolsearch.index.tool_index import ToolIndex
+    from toolsearch.strategies.answering import RetrieverStrategy
+    from toolsearch.strategies.simple import SimpleStrategy
+    from toolsearch.strategies.vector import VectorStrategy
 
 __version__ = "0.1.0"
 
 _LAZY: dict[str, str] = {
+    "Definition": "toolsearch.index.definition",
     "Injected": "toolsearch.catalog.injection",
+    "RetrieverStrategy": "toolsearch.strategies.answering",
+    "SimpleStrategy": "toolsearch.strategies.simple",
     "ToolIndex": "toolsearch.index.tool_index",
+    "VectorStrategy": "toolsearch.strategies.vector",
     "open_encoder": "toolsearch.encoders",
     "tool": "toolsearch.catalog.functions",
     "tools_from": "toolsearch.catalog.functions",
@@ -30,11 +38,14 @@ _LAZY: dict[str, str] = {
 globals().pop("tool", None)  # the module was bound to this name when it was loaded; here it is the decorator's
 
 __all__ = [
+    "Definition",
     "Hit",
     "Injected",
+    "RetrieverStrategy",
     "ReturnBehavior",
     "SearchBehavior",
     "SearchResult",
+    "SimpleStrategy",
     "Tool",
     "ToolIndex",
     "ToolSearchError",
@@ -42,6 +53,7 @@ __all__ = [
     "ToolSearchResult",
     "ToolSpec",
     "ToolView",
+    "VectorStrategy",
     "open_encoder",
     "tool",
     "tools_from",
