@@ -37,8 +37,7 @@ class ToolIndex:
     """
 
     def __init__(self, parts: opening.Parts, changes: Changes | None = None) -> None:
-        generation = parts.keeper.current().corpus.generation
-        self.changes = Changes(generation=generation) if changes is None else changes
+        self.changes = Changes(generation=parts.keeper.current().corpus.generation) if changes is None else changes
         """What `from_tools` or `build` did."""
         self._parts = parts
         self._writer = Writer(parts)
