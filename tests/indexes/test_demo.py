@@ -9,6 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from toolsearch.index.definition import Definition
+from toolsearch.index.executors import Executors
 from toolsearch.testing.samples import sample_arguments
 from toolsearch.testing.simulators import simulator
 from toolsearch.tool import ToolSpec
@@ -88,3 +90,13 @@ def test_every_tool_can_be_called(file: Path, optional: bool) -> None:
         answer = run(arguments)
         assert json.dumps(answer) == json.dumps(simulator(tool)(arguments, None))
         jsonschema.validate(answer, tool.output_schema or {})
+
+
+def test_the_definition_allows_the_simulators() -> None:
+    """Opened as an index, the catalog runs its own tools."""
+    definition = Definition.read(DEMO)
+    assert definition.python == ("toolsearch.testing.simulators",)
+    tool = next(tool for tool in TOOLS if tool.id == "payments/refund_payment")
+    run = Executors(definition.python, DEMO).find(tool)
+    assert run is not None
+    assert run({"payment_id": "pay_42"})["payment_id"] == "pay_42"

@@ -45,6 +45,17 @@ def simulator(spec: ToolSpec) -> Simulator:
     return run
 
 
+class Simulators:
+    """Gives each tool its simulator; what `python:toolsearch.testing.simulators:run` as a tool's source names."""
+
+    def for_tool(self, spec: ToolSpec) -> Simulator:
+        """The executor of one tool."""
+        return simulator(spec)
+
+
+run: Final = Simulators()
+
+
 def _check(validator: Draft202012Validator, arguments: Json, spec: ToolSpec) -> None:
     error = next(iter(validator.iter_errors(arguments)), None)  # pyright: ignore[reportUnknownMemberType]
     if error is not None:
