@@ -83,7 +83,7 @@ TYPES: SearchStrategy[Any] = st.recursive(
 )
 KINDS = sorted(inspect._ParameterKind)
 BOUNDED = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 

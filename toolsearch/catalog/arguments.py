@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import Parameter as Native
 from typing import Any, Final, cast
@@ -32,8 +32,8 @@ class FunctionExecutor:
 
     tool: str
     call: Callable[..., Any]
-    parameters: tuple[Parameter, ...]
-    slots: tuple[Slot, ...]
+    parameters: tuple[Parameter, ...] = field(repr=False)
+    slots: tuple[Slot, ...] = field(repr=False)
 
     def __call__(self, arguments: Mapping[str, Any], context: Any = None) -> Any:
         """The function's result.

@@ -151,15 +151,15 @@ def _check_alone(slot: Slot, what: str) -> None:
 
 
 def _default(slot: Slot, what: str) -> Json:
-    """The default as JSON, where it is a valid argument itself."""
+    """The default as JSON, where sending it means the same; a masked secret, for one, does not."""
     if slot.fixed is MISSING or slot.fixed is None:
         return {}
     try:
         shown = ParameterSchema().encode_default(slot.fixed)
-        validated(slot.adapter, slot.annotation, shown)
+        same = validated(slot.adapter, slot.annotation, shown) == slot.absent()
     except (PydanticSerializationError, Misfit):
         return {}
-    return {"default": shown}
+    return {"default": shown} if same is True else {}
 
 
 def _enum_names(value: Any) -> Any:

@@ -25,7 +25,7 @@ class Slot:
     """One parameter that the model fills.
 
     `annotation` is that of the whole argument: a list for `*args`, a mapping for `**kwargs`. `fixed` is
-    the checked default, MISSING where there is none.
+    the checked default as written, MISSING where there is none.
     """
 
     parameter: Parameter
@@ -58,7 +58,7 @@ class Slot:
         if self.parameter.factory:
             return self.parameter.factory()
         if self.fixed is not MISSING:
-            return deepcopy(self.fixed)
+            return _fresh(self.adapter, self.annotation, self.fixed)
         return None if self.nullable and not self.parameter.optional else OMITTED
 
 
@@ -80,9 +80,12 @@ def _slot(parameter: Parameter, where: str) -> Slot:
         annotation = dict[str, annotation]
     adapter = _adapter(annotation, where)
     default = _called(parameter.factory, where) if parameter.factory else parameter.default
-    if default is not MISSING and default is not None:
-        default = _checked(adapter, annotation, default, where)
-    return Slot(parameter=parameter, annotation=annotation, adapter=adapter, fixed=default)
+    return Slot(
+        parameter=parameter,
+        annotation=annotation,
+        adapter=adapter,
+        fixed=default if default is MISSING else _checked(adapter, annotation, default, where),
+    )
 
 
 def _adapter(annotation: Any, where: str) -> TypeAdapter[Any]:
@@ -96,7 +99,7 @@ def _adapter(annotation: Any, where: str) -> TypeAdapter[Any]:
         if error.code == "class-not-fully-defined":
             raise Unresolved(f"{where} has a type that is not fully defined: {error.message:.300}") from None
         raise InvalidTool(f"{where} has a type that pydantic cannot validate: {error.message:.300}") from None
-    except (TypeError, ValueError, UserWarning) as error:
+    except (TypeError, ValueError, UserWarning, ImportError) as error:
         raise InvalidTool(f"{where} has a type that cannot be used: {error!s:.300}") from None
     except RecursionError:
         raise LimitExceeded(f"{where} has a type that is nested too deeply") from None
@@ -110,7 +113,17 @@ def _called(factory: Callable[[], Any], where: str) -> Any:
 
 
 def _checked(adapter: TypeAdapter[Any], annotation: Any, default: Any, where: str) -> Any:
+    """A copy of the default that nobody else holds, once it has been found to fit."""
     try:
-        return validated(adapter, annotation, default)
+        copy = deepcopy(default)
+        _fresh(adapter, annotation, copy)
     except Misfit as misfit:
         raise InvalidTool(f"{where} has a default that does not fit: {misfit.problems[0][1]}") from None
+    except (TypeError, RecursionError) as error:
+        raise InvalidTool(f"{where} has a default that cannot be copied for each call: {error!s:.200}") from None
+    return copy
+
+
+def _fresh(adapter: TypeAdapter[Any], annotation: Any, default: Any) -> Any:
+    """A new value of the default; None stays None whatever the type."""
+    return None if default is None else validated(adapter, annotation, deepcopy(default))
