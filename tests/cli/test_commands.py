@@ -3,236 +3,209 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
-import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from toolsearch.cli import main
-
-TOOLS = [
-    {"name": "refund_payment", "namespace": "pay", "description": "Give money back to a customer"},
-    {"name": "void_payment", "namespace": "pay", "description": "Cancel an authorisation", "groups": ["finance"]},
-    {"name": "send_mail", "namespace": "mail", "description": "Write to somebody", "tags": ["office"]},
-]
-Run = Callable[..., tuple[int, str, str]]
+from tests.cli.conftest import TOOLS, Run, write
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command in this process: exit code, standard output, standard error."""
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(one) for one in arguments])
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return command
+def test_build_says_what_changed(tmp_path: Path, run: Run) -> None:
+    """Each tool counts as added, changed, unchanged or removed."""
+    place, tools = tmp_path / "shop", tmp_path / "tools.jsonl"
+    build = ("index", "build", place, "--from", tools, "--encoder", "")
+    write(tools, *TOOLS)
+    assert run(*build) == (0, f"{place}: 3 tools (3 added, 0 changed, 0 unchanged, 0 removed)\n", "")
+    assert "0 added, 0 changed, 3 unchanged, 0 removed" in run(*build)[1]
+    write(tools, TOOLS[0], {**TOOLS[1], "description": "Other"}, {"name": "new"})
+    assert "1 added, 1 changed, 1 unchanged, 1 removed" in run(*build)[1]
 
 
-@pytest.fixture
-def tools(tmp_path: Path) -> Path:
-    """A file of three tools."""
-    path = tmp_path / "tools.jsonl"
-    path.write_text("".join(json.dumps(tool) + "\n" for tool in TOOLS))
-    return path
+def test_build_reads_the_definition(tmp_path: Path, run: Run) -> None:
+    """Without --from the tools come from index.toml, relative to its folder."""
+    (tmp_path / "index.toml").write_text('sources = ["tools.jsonl"]\nencoder = ""\n')
+    write(tmp_path / "tools.jsonl", *TOOLS)
+    assert "3 tools" in run("index", "build", tmp_path)[1]
 
 
-@pytest.fixture
-def index(tmp_path: Path, tools: Path, run: Run) -> Path:
-    """An index of the three tools, by words only so that it is quick."""
-    place = tmp_path / "shop"
-    assert run("index", "build", place, "--from", tools, "--encoder", "")[0] == 0
-    return place
-
-
-def test_build_says_what_changed(tmp_path: Path, tools: Path, run: Run) -> None:
-    """Added the first time, unchanged the second, removed when the source lost a tool."""
-    place = tmp_path / "shop"
-    assert (
-        "3 tools (3 added, 0 changed, 0 removed, 0 unchanged)"
-        in run("index", "build", place, "--from", tools, "--encoder", "")[1]
-    )
-    assert "3 unchanged" in run("index", "build", place, "--from", tools)[1]
-    tools.write_text(json.dumps(TOOLS[0]) + "\n")
-    assert "1 tools (0 added, 0 changed, 2 removed, 1 unchanged)" in run("index", "build", place, "--from", tools)[1]
+def test_build_joins_sources(tmp_path: Path, run: Run) -> None:
+    """--from may be given more than once."""
+    one, two = write(tmp_path / "1.jsonl", TOOLS[0]), write(tmp_path / "2.jsonl", TOOLS[1])
+    assert "2 tools" in run("index", "build", tmp_path / "i", "--from", one, "--from", two, "--encoder", "")[1]
 
 
 def test_search_finds_and_says_why(index: Path, run: Run) -> None:
     """The best tool comes first, with its reasons; exit 0."""
-    code, out, _ = run("search", "money", "back", "-i", index)
-    assert code == 0
+    code, out, err = run("search", "money", "back", "-i", index)
+    assert (code, err) == (0, "")
     assert out.startswith(" 1. pay/refund_payment")
     assert "why: words" in out
 
 
 def test_search_as_json(index: Path, run: Run) -> None:
-    """JSON holds ids, scores, reasons and the estimate."""
+    """JSON holds ids, scores with the reasons that add up to them, and the estimate."""
     code, out, _ = run("search", "refund", "-i", index, "--json")
-    body = json.loads(out)
-    assert code == 0
-    assert body["hits"][0]["id"] == "pay/refund_payment"
-    assert body["hits"][0]["score"] == pytest.approx(sum(r["points"] for r in body["hits"][0]["reasons"]), abs=1e-3)
+    [hit] = json.loads(out)["hits"]
+    assert (code, hit["id"]) == (0, "pay/refund_payment")
+    assert hit["score"] == pytest.approx(sum(reason["points"] for reason in hit["reasons"]), abs=1e-3)
+    assert json.loads(out)["band"] in ("none", "low", "medium", "high")
 
 
-def test_nothing_fits_is_exit_one(index: Path, run: Run) -> None:
-    """No hit, and hits below the wanted confidence, both end with 1."""
-    assert run("search", "zzzz", "-i", index)[0] == 1
-    code, out, _ = run("search", "somebody", "-i", index, "--min-confidence", "high")
-    assert (code, "nothing fits" in out) == (1, True)
+def test_the_number_of_hits(index: Path, run: Run) -> None:
+    """-k bounds the answer."""
+    assert len(json.loads(run("search", "payment", "-i", index, "--json")[1])["hits"]) == 2
+    assert len(json.loads(run("search", "payment", "-i", index, "--json", "-k", "1")[1])["hits"]) == 1
+
+
+def test_the_index_may_come_from_the_environment(index: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TOOLSEARCH_INDEX stands in for -i."""
+    monkeypatch.setenv("TOOLSEARCH_INDEX", str(index))
+    assert run("search", "refund")[0] == 0
+
+
+def test_nothing_fits(index: Path, run: Run) -> None:
+    """No hit ends with 1."""
+    assert run("search", "zzzz", "-i", index) == (1, "nothing fits\n", "")
+
+
+def test_too_little_confidence_is_nothing(index: Path, run: Run) -> None:
+    """Hits below the wanted band are left out, told, and the command ends with 1."""
+    code, out, _ = run("search", "write", "qqqq", "wwww", "eeee", "-i", index, "--min-confidence", "high")
+    assert code == 1
+    assert out.startswith("nothing fits\nnote: 1 tools were left out")
 
 
 def test_callers_see_their_groups(index: Path, run: Run) -> None:
-    """A tool of another group is neither found nor shown; its own group finds it."""
+    """A tool of another group is neither found, shown nor hinted at; its own group finds it."""
     assert "void_payment" not in run("search", "cancel authorisation", "-i", index, "--caller", "sales")[1]
     assert "void_payment" in run("search", "cancel authorisation", "-i", index, "--caller", "finance")[1]
-    assert run("tool", "show", "pay/void_payment", "-i", index, "--caller", "sales")[0] == 2
+    hidden = run("tool", "show", "pay/void_payment", "-i", index, "--caller", "sales")
+    absent = run("tool", "show", "pay/void_paymenx", "-i", index, "--caller", "sales")
+    assert hidden[0] == absent[0] == 2
+    assert hidden[2].count("void_payment") == 1
 
 
 def test_filters_narrow(index: Path, run: Run) -> None:
-    """Only what the filter keeps is found; a broken filter is named."""
-    assert "send_mail" not in run("search", "write money", "-i", index, "--filter", "namespace = 'pay'")[1]
-    code, _, err = run("search", "x", "-i", index, "--filter", "namespace ~ 'pay'")
-    assert (code, err.count("\n")) == (2, 1)
+    """Only what the filter keeps is found."""
+    assert "send_mail" in run("search", "write", "-i", index, "--filter", "tags = office")[1]
+    assert run("search", "write", "-i", index, "--filter", "namespace = pay")[0] == 1
 
 
-def test_explain_and_show(index: Path, run: Run) -> None:
-    """Explain tells the rank; show prints the tool, or a provider's form of it."""
+@pytest.mark.parametrize("strategy", ["hybrid", "lexical", "simple"])
+def test_strategies_by_name(index: Path, run: Run, strategy: str) -> None:
+    """Each way of searching can be asked for."""
+    assert "refund_payment" in run("search", "refund payment", "-i", index, "--strategy", strategy)[1]
+
+
+def test_explain(index: Path, run: Run) -> None:
+    """A tool's place is explained, and so is its absence."""
     assert "found, rank 1" in run("explain", "money back", "pay/refund_payment", "-i", index)[1]
-    assert "Give money back" in run("tool", "show", "pay/refund_payment", "-i", index)[1]
-    shown = json.loads(run("tool", "show", "pay/refund_payment", "-i", index, "--as", "openai")[1])
-    assert shown["function"]["name"] == "pay__refund_payment"
+    assert "not found" in run("explain", "money back", "mail/send_mail", "-i", index)[1]
 
 
-def test_add_remove_list_show_verify(tmp_path: Path, index: Path, run: Run) -> None:
-    """The life of an index by commands."""
-    more = tmp_path / "more.jsonl"
-    more.write_text('{"name": "print_label", "description": "Print a label"}\n')
-    assert "4 tools (1 added" in run("index", "add", index, more)[1]
-    assert "3 tools" in run("index", "remove", index, "print_label")[1]
-    assert run("index", "remove", index, "print_label")[0] == 2
+def test_show_a_tool(index: Path, run: Run) -> None:
+    """A tool is shown for people, as our JSON, or as a provider wants it."""
+    show = ("tool", "show", "pay/refund_payment", "-i", index)
+    assert run(*show)[1].splitlines()[:2] == ["pay/refund_payment", "  Give money back to a customer"]
+    assert json.loads(run(*show, "--as", "json")[1])["id"] == "pay/refund_payment"
+
+
+@pytest.mark.parametrize("form", ["openai", "responses", "anthropic", "gemini", "mcp", "ollama"])
+def test_show_for_a_provider(index: Path, run: Run, form: str) -> None:
+    """Every form is JSON that holds the description."""
+    code, out, _ = run("tool", "show", "pay/refund_payment", "-i", index, "--as", form)
+    assert (code, "Give money back" in json.dumps(json.loads(out))) == (0, True)
+
+
+def test_add_and_remove(tmp_path: Path, index: Path, run: Run) -> None:
+    """Single sources are added and single tools taken out."""
+    more = write(tmp_path / "more.jsonl", {"name": "print_label", "description": "Print a label"})
+    assert "4 tools (1 added, 0 changed" in run("index", "add", index, more)[1]
+    assert "print_label" in run("search", "label", "-i", index)[1]
+    assert "3 tools (0 added, 0 changed, 0 unchanged, 1 removed)" in run("index", "remove", index, "print_label")[1]
+    assert run("search", "label", "-i", index)[0] == 1
+
+
+def test_list(tmp_path: Path, index: Path, run: Run) -> None:
+    """Built, defined and broken indexes are told apart."""
+    for name in ("defined", "broken"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "defined/index.toml").write_text("sources = []\n")
+    (tmp_path / "broken/data").mkdir()
+    states = {Path(one["path"]).name: one["state"] for one in json.loads(run("index", "list", tmp_path, "--json")[1])}
+    assert (states["shop"], states["defined"]) == ("ready", "not built")
+    assert "no index" in states["broken"]
     assert str(index) in run("index", "list", tmp_path)[1]
+
+
+def test_show_an_index(index: Path, run: Run) -> None:
+    """What an index holds, for people and as JSON."""
     assert json.loads(run("index", "show", index, "--json")[1])["tools"] == 3
-    assert run("index", "verify", index)[0] == 0
+    assert run("index", "show", index)[1].startswith("tools")
 
 
-def test_run_files_and_eval(tmp_path: Path, index: Path, run: Run) -> None:
-    """Requests of a file are answered into a run, and judged ones measured."""
-    queries = tmp_path / "q.jsonl"
-    queries.write_text('{"id": "1", "query": "money back", "relevant": ["pay/refund_payment"]}\n')
+def test_verify_and_repair(index: Path, run: Run) -> None:
+    """Damage is found, mended by the command that the answer states, and searching goes on."""
+    assert run("index", "verify", index) == (0, "all files are sound\n", "")
+    victim = max((file for file in (index / "data").rglob("*.npy")), key=lambda file: file.stat().st_size)
+    content = victim.read_bytes()
+    victim.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    code, out, _ = run("index", "verify", index)
+    assert (code, f"toolsearch index verify {index} --repair" in out) == (2, True)
+    assert run("index", "verify", index, "--repair")[0] == 0
+    assert run("search", "refund", "-i", index)[0] == 0
+
+
+def test_several_needs(index: Path, run: Run) -> None:
+    """Each further need is served too, and each hit says which one it serves."""
+    hits = json.loads(run("search", "refund", "--also", "write to somebody", "-i", index, "--json")[1])["hits"]
+    assert {hit["id"]: hit["need"] for hit in hits} == {"pay/refund_payment": 0, "mail/send_mail": 1}
+
+
+def test_runs_of_many_requests(tmp_path: Path, index: Path, run: Run) -> None:
+    """Requests of a file are answered into a run that other programs can score."""
+    queries = write(tmp_path / "q.jsonl", {"id": "1", "query": "money back", "relevant": ["pay/refund_payment"]})
     out = tmp_path / "run.trec"
     assert run("search", "-i", index, "--queries", queries, "--run", out)[0] == 0
     assert out.read_text().startswith("1 Q0 pay/refund_payment 1 ")
-    assert "100.0" in run("eval", "-i", index, "--queries", queries)[1]
     assert run("search", "-i", index, "--queries", queries)[0] == 2
+
+
+def test_eval(tmp_path: Path, index: Path, run: Run) -> None:
+    """Judged requests are measured; a split without any is named."""
+    queries = write(tmp_path / "q.jsonl", {"id": "1", "query": "money back", "relevant": ["pay/refund_payment"]})
+    assert "100.0" in run("eval", "-i", index, "--queries", queries)[1]
+    code, _, err = run("eval", "-i", index, "--queries", queries, "--split", "mine")
+    assert (code, "'mine'" in err) == (2, True)
 
 
 def test_help_and_version(run: Run) -> None:
     """Every command says what it is for."""
     assert run("--version")[1].strip()
-    for command in ([], ["index"], ["index", "build"], ["search"], ["explain"], ["tool", "show"], ["eval"]):
-        code, out, _ = run(*command, "--help")
-        assert (code, "Usage: toolsearch" in out) == (0, True)
+    commands = ["search", "explain", "eval", "index", "tool", "tool show"]
+    commands += [f"index {one}" for one in ("build", "list", "show", "add", "remove", "verify")]
+    for command in ["", *commands]:
+        code, out, _ = run(*command.split(), "--help")
+        assert (code, out.startswith(f"Usage: toolsearch {command}".rstrip())) == (0, True)
 
 
-def one_clear_line(answer: tuple[int, str, str], *said: str) -> None:
-    """Exit 2, one line on standard error, no traceback, and the words that matter."""
-    code, _, err = answer
-    assert code == 2
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    for word in said:
-        assert word in err
-
-
-def test_a_broken_line_is_numbered(tmp_path: Path, run: Run) -> None:
-    """The number is given and nothing is built; with --keep-going the others are kept and it is told."""
-    path = tmp_path / "t.jsonl"
-    path.write_text('{"name": "a"}\n{broken\n{"name": "b"}\n')
-    place = tmp_path / "i"
-    one_clear_line(run("index", "build", place, "--from", path, "--encoder", ""), "t.jsonl:2")
-    code, out, err = run("index", "build", place, "--from", path, "--encoder", "", "--keep-going")
-    assert (code, "2 tools" in out, "left out: t.jsonl:2" in err) == (0, True, True)
-
-
-BAD_FILES = {
-    "duplicate ids": ('{"name": "a"}\n{"name": "a"}\n', "taken by"),
-    "100 MB description": ('{"name": "a", "description": "' + "x" * 100_000_000 + '"}\n', "characters"),
-    "nested 10,000 deep": (
-        '{"name": "a", "parameters": ' + '{"a":' * 10_000 + "{}" + "}" * 10_000 + "}\n",
-        "t.jsonl:1",
-    ),
-    "not a tool": ('{"parameters": {}}\n', "name"),
-}
-
-
-@pytest.mark.parametrize("fault", BAD_FILES)
-def test_bad_files(tmp_path: Path, run: Run, fault: str) -> None:
-    """Each gives one clear line, and an index that was there stays as it was."""
-    good, bad, place = tmp_path / "good.jsonl", tmp_path / "t.jsonl", tmp_path / "i"
-    good.write_text('{"name": "kept"}\n')
-    run("index", "build", place, "--from", good, "--encoder", "")
-    bad.write_text(BAD_FILES[fault][0])
-    one_clear_line(run("index", "build", place, "--from", bad), BAD_FILES[fault][1])
-    assert "kept" in run("search", "kept", "-i", place)[1]
-
-
-def test_wrong_places(tmp_path: Path, index: Path, run: Run) -> None:
-    """A folder instead of a file, a missing index, an empty request and an unknown strategy are named."""
-    (tmp_path / "d.jsonl").mkdir()
-    one_clear_line(run("index", "build", tmp_path / "x", "--from", tmp_path / "d.jsonl"), "d.jsonl")
-    one_clear_line(run("search", "x", "-i", tmp_path / "nowhere"), "nowhere")
-    one_clear_line(run("index", "build", tmp_path / "nowhere"), "--from")
-    one_clear_line(run("search", " ", "-i", index), "what you need")
-    one_clear_line(run("search", "x", "-i", index, "--strategy", "magic"), "magic", "hybrid")
-
-
-def test_a_build_that_runs_already_is_named(tmp_path: Path, index: Path, tools: Path, run: Run) -> None:
-    """A second builder does not wait and does not harm."""
+def test_help_loads_no_engine() -> None:
+    """Asking for help imports neither engines nor encoders nor a progress bar."""
     code = (
-        "import sys\nfrom pathlib import Path\nfrom toolsearch.index.locks import BuildLock\n"
-        "with BuildLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+        "import sys\nfrom toolsearch.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('numpy', 'faiss', 'onnxruntime', 'pydantic', 'rich', 'mcp') if m in sys.modules])"
     )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(index / "data" / "build.lock")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        one_clear_line(run("index", "build", index, "--from", tools), "being built", str(holder.pid))
-    finally:
-        holder.communicate()
-    assert run("search", "refund", "-i", index)[0] == 0
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path, index: Path) -> None:
-    """When no more can be written, the build ends with one line and the old catalog is searchable."""
-    many = tmp_path / "many.jsonl"
-    many.write_text(
-        "".join(json.dumps({"name": f"tool_{i}", "description": "word " * 200}) + "\n" for i in range(3000))
-    )
-    command = [sys.executable, "-m", "toolsearch", "index", "build", str(index), "--from", str(many)]
-    limit = max(file.stat().st_size for file in index.rglob("*") if file.is_file()) + 200_000
-
-    def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    done = subprocess.run(
-        command, capture_output=True, text=True, preexec_fn=small_files, timeout=120, env={**os.environ}, check=False
-    )
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1
-    search = [sys.executable, "-m", "toolsearch", "search", "refund payment", "-i", str(index)]
-    assert "refund_payment" in subprocess.run(search, capture_output=True, text=True, timeout=60, check=False).stdout
-    base = sqlite3.connect(next(index.rglob("*.sqlite*")))
-    assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    base.close()
+def test_a_pipe_that_ends_early(index: Path) -> None:
+    """When the reader has gone, nothing is complained about."""
+    command = [sys.executable, "-m", "toolsearch", "search", "payment", "-i", str(index)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as search:
+        assert search.stdout is not None
+        assert search.stderr is not None
+        search.stdout.close()
+        assert search.stderr.read() == ""

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
+
+import typer
 
 from toolsearch import __version__
-from toolsearch.cli import indexes, searching, tools
+from toolsearch.cli import evaluating, indexes, searching, tools
+
+app = typer.Typer(
+    help="Let a language model find the right tool among thousands.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, message="%(version)s")
-@click.option("--debug", is_flag=True, help="Show where an error came from.")
-def app(debug: bool) -> None:
-    """Let a language model find the right tool among thousands."""
-    del debug
+def _version(asked: bool) -> None:
+    if asked:
+        print(__version__)
+        raise typer.Exit
 
 
-for command in (searching.search, searching.explain, searching.evaluate, indexes.index, tools.tool):
-    app.add_command(command)
+@app.callback()
+def start(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+) -> None:
+    """Take the options that stand before a command; `main` reads them."""
+    del version, debug
+
+
+app.command()(searching.search)
+app.command()(searching.explain)
+app.command("eval")(evaluating.evaluate)
+app.add_typer(indexes.app, name="index")
+app.add_typer(tools.app, name="tool")

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from toolsearch.protocols import Hit, SearchResult
-from toolsearch.tool import ToolSpec
+if TYPE_CHECKING:
+    from pathlib import Path
 
-WIDTH = 96
+    from toolsearch.index.changes import Changes
+    from toolsearch.index.reports import Status
+    from toolsearch.protocols import Hit, Reason, SearchResult
+    from toolsearch.tool import ToolSpec
+
+WIDTH: Final = 96
+MAX_TEXT: Final = 4_000
+"""Characters of a description, and of any line, that are shown of one tool."""
 
 
-def result(found: SearchResult) -> str:
-    """Hits with their first line of description and why each is there."""
-    lines = [_hit(rank, hit) for rank, hit in enumerate(found, 1)]
-    head = f"{len(found)} found, confidence {found.band}" if found.hits else "nothing fits"
-    return "\n".join([*lines, head, *(f"note: {note}" for note in found.notes)])
+def format_result(found: SearchResult) -> str:
+    """Hits with the start of their description and why each is there."""
+    lines = [format_hit(rank, hit) for rank, hit in enumerate(found, 1)]
+    lines.append(f"confidence: {found.band}" if found.hits else "nothing fits")
+    return "\n".join([*lines, *format_notes(found.notes)])
 
 
-def _hit(rank: int, hit: Hit) -> str:
-    reasons = ", ".join(
-        f"{one.kind} {one.points:+.2f}{f' ({one.detail})' if one.detail else ''}" for one in hit.reasons
-    )
-    text = short(hit.tool.description or hit.tool.title or "")
-    return f"{rank:>2}. {hit.id}  {hit.score:.2f}\n    {text}\n    why: {short(reasons, 2 * WIDTH)}"
+def format_hit(rank: int, hit: Hit) -> str:
+    """One hit in three lines."""
+    why = ", ".join(format_reason(one) for one in hit.reasons)
+    text = shown(hit.tool.description or hit.tool.title or "(no description)")
+    return f"{rank:>2}. {shown(hit.id)}  {hit.score:.2f}\n    {text}\n    why: {shown(why, 2 * WIDTH)}"
+
+
+def format_reason(one: Reason) -> str:
+    """Such as `words +0.60 (refund: name)`."""
+    return f"{one.kind} {one.points:+.2f}{f' ({one.detail})' if one.detail else ''}"
+
+
+def format_notes(notes: Sequence[str]) -> list[str]:
+    """Notes, one a line."""
+    return [f"note: {shown(note, 400)}" for note in notes]
 
 
 def result_json(found: SearchResult) -> dict[str, Any]:
-    """The same as one JSON object."""
+    """A result as a JSON object."""
     hits = [
         {
             "id": hit.id,
@@ -44,39 +60,72 @@ def result_json(found: SearchResult) -> dict[str, Any]:
     return {"hits": hits, **estimate, "generation": found.generation, "notes": list(found.notes)}
 
 
-def tool(spec: ToolSpec) -> str:
-    """A tool for people: what it does and its parameters."""
-    required = set(spec.parameters.get("required", []))
-    properties: Mapping[str, Any] = spec.parameters.get("properties", {})
-    lines = [spec.id, f"  {spec.title}" if spec.title else "", f"  {spec.description}"]
-    lines += [_parameter(name, body, name in required) for name, body in properties.items()]
-    more = {"tags": spec.tags, "aliases": spec.aliases, "groups": spec.groups, "source": spec.source}
-    lines += [
-        f"  {name}: {value if isinstance(value, str) else ', '.join(value)}" for name, value in more.items() if value
-    ]
-    return "\n".join(line for line in lines if line.strip())
-
-
-def _parameter(name: str, body: Any, required: bool) -> str:
-    schema = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    kind = "|".join(map(str, schema["enum"])) if "enum" in schema else str(schema.get("type", "any"))
-    mark = "" if required else "?"
-    return f"    {name}{mark}: {short(kind, 40)}  {short(str(schema.get('description', '')))}".rstrip()
-
-
-def rows(table: Sequence[Sequence[object]]) -> str:
-    """Columns padded to the same width."""
-    texts = [[str(cell) for cell in row] for row in table]
-    widths = [max(len(row[column]) for row in texts) for column in range(len(texts[0]))] if texts else []
+def format_tool(spec: ToolSpec) -> str:
+    """A tool for people: what it does and what it takes."""
+    required, properties = _listed(spec.parameters.get("required")), _mapped(spec.parameters.get("properties"))
+    lines = [spec.id, spec.title or "", *spec.description[:MAX_TEXT].splitlines()]
+    lines += [format_parameter(name, body, name in required) for name, body in properties.items()]
+    more = {"tags": spec.tags, "aliases": spec.aliases, "groups": spec.groups, "source": (spec.source,)}
+    lines += [f"{name}: {', '.join(values)}" for name, values in more.items() if any(values)]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts
+        f"{'  ' if place else ''}{shown(line, MAX_TEXT)}" for place, line in enumerate(lines) if line.strip()
     )
 
 
-def short(text: str, width: int = WIDTH) -> str:
-    """The text on one line, cut at a width with a mark; control characters do not reach a terminal."""
-    line = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
+def format_parameter(name: str, body: object, required: bool) -> str:
+    """Such as `amount?: integer - in cents`; the mark says that it may be left out."""
+    schema = _mapped(body)
+    choices = _listed(schema.get("enum"))
+    kind = "|".join(map(str, choices)) if choices else str(schema.get("type", "any"))
+    text = str(schema.get("description", ""))
+    return f"{name}{'' if required else '?'}: {shown(kind, 60)}{f' - {shown(text)}' if text else ''}"
+
+
+def _mapped(value: object) -> Mapping[str, Any]:
+    """A schema may hold anything anywhere: what is no object is shown as an empty one."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _listed(value: object) -> Sequence[object]:
+    return cast("Sequence[object]", value) if isinstance(value, list) else ()
+
+
+def format_changes(path: Path, tools: int, done: Changes) -> str:
+    """What a change did, in one line."""
+    counts = f"{len(done.added)} added, {len(done.changed)} changed, {done.unchanged} unchanged"
+    return f"{path}: {tools} tools ({counts}, {len(done.removed)} removed)"
+
+
+def status_json(status: Status) -> dict[str, Any]:
+    """What an index says of itself."""
+    facts = {name: getattr(status, name) for name in ("tools", "generation", "encoder", "analyser", "format")}
+    return {**facts, "notes": list(status.notes)}
+
+
+def format_status(status: Status) -> str:
+    """What an index says of itself, a fact a line."""
+    facts = status_json(status)
+    notes = facts.pop("notes")
+    return "\n".join([format_rows(list(facts.items())), *format_notes(notes)])
+
+
+def format_rows(table: Sequence[Sequence[object]]) -> str:
+    """Columns padded to the same width."""
+    texts = [[shown(str(cell), 400) for cell in row] for row in table]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in texts]
+    return "\n".join("  ".join(row).rstrip() for row in padded)
+
+
+def shown(text: str, width: int = WIDTH) -> str:
+    """The text on one line, cut at a width with a mark; what would steer a terminal is left out."""
+    line = printable(" ".join(text[: 4 * width].split()))
     return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def printable(line: str) -> str:
+    """The line with spaces for what would steer a terminal, such as escapes and changes of direction."""
+    return "".join(char if char.isprintable() else " " for char in line)
 
 
 def as_json(value: object) -> str:

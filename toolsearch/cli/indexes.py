@@ -2,143 +2,143 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
+import typer
 
 from toolsearch.cli import formats, options
 from toolsearch.cli.progress import progress_bar
-from toolsearch.errors import InvalidInput
+from toolsearch.cli.reading import defined_sources, read_sources
+from toolsearch.errors import InvalidInput, ToolSearchError
 
 if TYPE_CHECKING:
-    from toolsearch import ToolIndex
-    from toolsearch.index.changes import Changes
+    from toolsearch.index.encoding import Progress
     from toolsearch.tool import Tool
 
-_PLACE: Final = click.argument("path", type=click.Path(path_type=Path))
+app = typer.Typer(help="Build, look at and change indexes.", no_args_is_help=True, rich_markup_mode=None)
+Sources = Annotated[
+    list[str] | None,
+    typer.Option("--from", metavar="SOURCE", help="File, folder or module:name; repeatable. By default index.toml."),
+]
 
 
-@click.group()
-def index() -> None:
-    """Build and change indexes."""
+@app.command()
+def build(
+    path: options.Place,
+    sources: Sources = None,
+    encoder: options.Encoder = None,
+    keep_going: options.KeepGoing = False,
+) -> None:
+    """Make an index from its index.toml, or from sources.
 
-
-@index.command()
-@_PLACE
-@click.option("--from", "sources", multiple=True, help="File, folder or module:name; repeatable.")
-@click.option("--encoder", help="Name of the encoder; by default what index.toml says.")
-@options.keep_going
-def build(path: Path, sources: tuple[str, ...], encoder: str | None, keep_going: bool) -> None:
-    """Build an index from its index.toml, or from sources."""
+    Afterwards it holds exactly their tools. Only what changed is encoded again.
+    """
     from toolsearch import ToolIndex
 
-    if not sources and not (path / "index.toml").is_file() and not (path / "data").is_dir():
-        raise InvalidInput(f"{str(path)!r} has no index.toml; name where its tools come from with --from")
-    tools = _loaded(sources, keep_going=keep_going) if sources else None
-    with progress_bar() as told, ToolIndex.build(path, tools, encoder=encoder, progress=told) as built:
-        _say(path, built, built.changes)
+    with progress_bar() as told:
+        tools = _wanted(path, sources or [], keep_going, told)
+        with ToolIndex.build(path, tools, encoder=encoder, progress=told) as built:
+            line = formats.format_changes(path, len(built), built.changes)
+    print(line)
 
 
-@index.command()
-@_PLACE
-@click.argument("source")
-@options.keep_going
-def add(path: Path, source: str, keep_going: bool) -> None:
-    """Add the tools of SOURCE, or change those that are there."""
+def _wanted(
+    path: Path, sources: list[str], keep_going: bool, told: Callable[[Progress], None]
+) -> tuple[Tool, ...] | None:
+    """The tools to build from; None means those that the index holds already."""
+    if path.exists() and not path.is_dir():
+        raise InvalidInput(f"{str(path)!r} is a file; an index is a folder")
+    named = list[str | Path](sources) or defined_sources(path)
+    if named is None and not (path / "data").is_dir():
+        raise InvalidInput(f"{str(path)!r} has no index.toml; say where its tools come from with --from SOURCE")
+    return None if named is None else read_sources(named, keep_going=keep_going, told=told)
+
+
+@app.command()
+def add(
+    path: options.Place,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File, folder or module:name.", show_default=False)],
+    keep_going: options.KeepGoing = False,
+) -> None:
+    """Add the tools of a source, or change those that are there."""
     from toolsearch import ToolIndex
 
-    tools = _loaded([source], keep_going=keep_going)
-    with ToolIndex.open(path) as opened:
-        _say(path, opened, opened.upsert(tools))
+    with ToolIndex.open(path) as index:
+        done = index.upsert(read_sources([source], keep_going=keep_going))
+        print(formats.format_changes(path, len(index), done))
 
 
-@index.command()
-@_PLACE
-@click.argument("ids", nargs=-1, required=True)
-def remove(path: Path, ids: tuple[str, ...]) -> None:
-    """Take tools out by their ids; all of them or none."""
+@app.command()
+def remove(
+    path: options.Place,
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of tools.", show_default=False)],
+) -> None:
+    """Take tools out; all of them or none."""
     from toolsearch import ToolIndex
 
-    with ToolIndex.open(path) as opened:
-        missing = [one for one in ids if opened.get(one) is None]
+    with ToolIndex.open(path) as index:
+        missing = [one for one in ids if index.get(one) is None]
         if missing:
-            raise InvalidInput(f"no tool {missing[0][:200]!r} in {str(path)!r}; nothing was removed")
-        _say(path, opened, opened.remove(ids))
+            raise InvalidInput(f"there is no tool {missing[0][:200]!r} in {str(path)!r}; nothing was removed")
+        print(formats.format_changes(path, len(index) - len(set(ids)), index.remove(ids)))
 
 
-@index.command("list")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("indexes"))
-@options.as_json
-def list_(folder: Path, as_json: bool) -> None:
-    """List the indexes in FOLDER (default: indexes)."""
+@app.command("list")
+def list_(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the indexes are.")] = Path("indexes"),
+    as_json: options.AsJson = False,
+) -> None:
+    """List the indexes in a folder."""
+    if not folder.is_dir():
+        raise InvalidInput(f"there is no folder {str(folder)!r}; name the one that holds your indexes")
     places = sorted({path.parent for name in ("index.toml", "data") for path in folder.glob(f"*/{name}")})
-    if not places:
-        raise InvalidInput(f"no index in {str(folder)!r}")
-    rows = [(str(place), _size(place)) for place in places]
+    found = [{"path": str(place), **_state(place)} for place in places]
     if as_json:
-        print(formats.as_json([{"path": place, "tools": size} for place, size in rows]))
+        print(formats.as_json(found))
     else:
-        print(
-            formats.rows(
-                [("index", "tools"), *((place, "not built" if size is None else size) for place, size in rows)]
-            )
-        )
+        print(formats.format_rows([("index", "tools", "state"), *(tuple(one.values()) for one in found)]))
+    raise typer.Exit(0 if found else 1)
 
 
-def _size(place: Path) -> int | None:
+def _state(place: Path) -> dict[str, Any]:
     from toolsearch import ToolIndex
 
     if not (place / "data").is_dir():
-        return None
-    with ToolIndex.open(place, read_only=True) as opened:
-        return len(opened)
+        return {"tools": 0, "state": "not built"}
+    try:
+        with ToolIndex.open(place, read_only=True) as index:
+            return {"tools": len(index), "state": "; ".join(index.status.notes) or "ready"}
+    except ToolSearchError as error:
+        return {"tools": 0, "state": str(error)[:200]}
 
 
-@index.command()
-@_PLACE
-@options.as_json
-def show(path: Path, as_json: bool) -> None:
+@app.command()
+def show(path: options.Place, as_json: options.AsJson = False) -> None:
     """Say what an index holds, and what does not fit."""
     from toolsearch import ToolIndex
 
-    with ToolIndex.open(path, read_only=True) as opened:
-        status = opened.status
-    facts = {name: getattr(status, name) for name in ("tools", "generation", "encoder", "analyser", "format")}
-    if as_json:
-        print(formats.as_json({**facts, "notes": list(status.notes)}))
-    else:
-        print("\n".join([formats.rows(list(facts.items())), *(f"note: {note}" for note in status.notes)]))
+    with ToolIndex.open(path, read_only=True) as index:
+        status = index.status
+    print(formats.as_json(formats.status_json(status)) if as_json else formats.format_status(status))
 
 
-@index.command()
-@_PLACE
-@click.option("--repair", is_flag=True, help="Make what is damaged anew from the database.")
-def verify(path: Path, repair: bool) -> None:
-    """Read every file of an index and say what is wrong."""
+@app.command()
+def verify(
+    path: options.Place,
+    repair: Annotated[bool, typer.Option("--repair", help="Make what is damaged anew from the database.")] = False,
+) -> None:
+    """Read every file of an index and say what is wrong.
+
+    Ends with 2 when something is.
+    """
     from toolsearch import ToolIndex
 
-    with ToolIndex.open(path, read_only=not repair) as opened:
-        report = opened.verify(repair=repair)
+    with ToolIndex.open(path, read_only=not repair) as index:
+        report = index.verify(repair=repair)
     for problem in report.problems:
-        print(problem)
-    print("all files are sound" if report.ok else f"mend it with: toolsearch index verify {path} --repair")
-    raise SystemExit(0 if report.ok else 2)
-
-
-def _loaded(sources: tuple[str, ...] | list[str], *, keep_going: bool) -> list[Tool]:
-    from toolsearch.catalog.sources import load
-
-    tools: list[Tool] = []
-    for source in sources:
-        found = load(source, keep_going=keep_going)
-        tools += found.tools
-        for problem in found.problems:
-            print(f"left out: {formats.short(str(problem), 300)}", file=sys.stderr)
-    return tools
-
-
-def _say(path: Path, opened: ToolIndex, done: Changes) -> None:
-    counts = f"{len(done.added)} added, {len(done.changed)} changed, {len(done.removed)} removed"
-    print(f"{path}: {len(opened)} tools ({counts}, {done.unchanged} unchanged)")
+        print(formats.shown(problem, 400))
+    way_out = "build it again" if repair else f"mend it with: toolsearch index verify {path} --repair"
+    print("all files are sound" if report.ok else way_out)
+    raise typer.Exit(0 if report.ok else 2)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolsearch.index.encoding import Progress as Step
 
 
 @contextmanager
-def progress_bar() -> Generator[Callable[[Any], None]]:
-    """A function to be told of progress: an object with `stage`, `done` and `total`."""
+def progress_bar() -> Generator[Callable[[Step], None]]:
+    """A function to be told how far a build is: one bar a stage."""
     if not sys.stderr.isatty():
         yield _ignore
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        stages: dict[str, Any] = {}
+        stages: dict[str, TaskID] = {}
 
-        def told(step: Any) -> None:
+        def told(step: Step) -> None:
             if step.stage not in stages:
                 stages[step.stage] = bar.add_task(step.stage, total=step.total)
             bar.update(stages[step.stage], completed=step.done, total=step.total)
@@ -29,5 +32,5 @@ def progress_bar() -> Generator[Callable[[Any], None]]:
         yield told
 
 
-def _ignore(_: Any) -> None:
+def _ignore(_: Step) -> None:
     """Nobody watches."""

@@ -1,14 +1,15 @@
-"""`toolsearch search`, `explain` and `eval`."""
+"""`toolsearch search` and `toolsearch explain`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated
 
-import click
+import typer
 
 from toolsearch.cli import formats, options
+from toolsearch.cli.finding import known_tool
 from toolsearch.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,119 +17,89 @@ if TYPE_CHECKING:
     from toolsearch.protocols import SearchResult
 
 
-class SearchOptions(TypedDict):
-    """What `search` was given."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """What `search` is given."""
 
-    query: tuple[str, ...]
-    also: tuple[str, ...]
-    index: Path
-    k: int
-    strategy: str | None
-    caller: tuple[str, ...]
-    filter: str | None
-    min_confidence: str
-    as_json: bool
-    queries: Path | None
-    run: Path | None
+    index: options.Index
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="What you need.", show_default=False)] = (
+        None
+    )
+    also: Annotated[list[str] | None, typer.Option(metavar="QUERY", help="A further need; repeatable.")] = None
+    k: options.K = 5
+    strategy: options.Strategy = None
+    filter: options.Filter = None
+    caller: options.Caller = None
+    min_confidence: options.MinConfidence = options.Band.none
+    as_json: options.AsJson = False
+    queries: Annotated[Path | None, typer.Option(help="File or folder of requests to answer instead.")] = None
+    run: Annotated[Path | None, typer.Option(help="Where their answers go: .jsonl, .trec or .run.")] = None
 
 
-@click.command()
-@click.argument("query", nargs=-1)
-@options.index
-@options.k
-@options.strategy
-@click.option("--also", multiple=True, help="A further need; repeatable.")
-@options.caller
-@click.option("--filter", help="Such as: namespace = 'payments' and not tags = 'beta'.")
-@click.option("--min-confidence", type=click.Choice(options.BANDS), default="none", help="Below it, nothing fits.")
-@options.as_json
-@click.option("--queries", type=click.Path(path_type=Path), help="File or folder of requests to answer instead.")
-@click.option("--run", type=click.Path(path_type=Path), help="Where their answers go: .jsonl, .trec or .run.")
-def search(**given: Unpack[SearchOptions]) -> None:
-    """Find tools for a need, said in your own words."""
+@options.taking(SearchOptions)
+def search(given: SearchOptions) -> None:
+    """Find tools for a need said in your own words.
+
+    Ends with 1 when nothing fits.
+    """
     from toolsearch import ToolIndex
 
-    with ToolIndex.open(given["index"], read_only=True) as index:
-        if given["queries"] is not None:
-            _answer_all(index, given, given["queries"])
+    with ToolIndex.open(given.index, read_only=True) as index:
+        if given.queries is not None:
+            print(_answer_all(index, given, given.queries))
             return
-        found = _confident(_found(index, given), given["min_confidence"])
-    print(formats.as_json(formats.result_json(found)) if given["as_json"] else formats.result(found))
-    raise SystemExit(0 if found.hits else 1)
+        found = _confident(_found(index, given), given.min_confidence)
+    print(formats.as_json(formats.result_json(found)) if given.as_json else formats.format_result(found))
+    raise typer.Exit(0 if found.hits else 1)
 
 
 def _found(index: ToolIndex, given: SearchOptions) -> SearchResult:
-    needs = [" ".join(given["query"]), *given["also"]]
-    if not needs[0].strip():
-        raise InvalidInput("say what you need, such as: toolsearch search 'give the customer their money back'")
-    caller = given["caller"] or None
-    return index.search(needs, k=given["k"], strategy=given["strategy"], caller=caller, filter=given["filter"])
+    needs = [" ".join(given.query or []), *(given.also or [])]
+    caller = given.caller or None
+    return index.search(needs, k=given.k, strategy=given.strategy, caller=caller, filter=given.filter)
 
 
-def _confident(found: SearchResult, least: str) -> SearchResult:
-    if options.BANDS.index(found.band) >= options.BANDS.index(least):
-        return found
-    return replace(found, hits=(), notes=(*found.notes, f"hits of {found.band} confidence were left out"))
-
-
-def _answer_all(index: ToolIndex, given: SearchOptions, path: Path) -> None:
+def _answer_all(index: ToolIndex, given: SearchOptions, queries: Path) -> str:
+    """Answer every request of a file into a run; gives the line that says so."""
     from toolsearch.evaluation.judged import read_queries
     from toolsearch.evaluation.runs import run, write_run
 
-    out = given["run"]
-    if out is None:
+    if given.run is None:
         raise InvalidInput("name a file for the answers: --run OUT.jsonl")
-    view = index.view(caller=given["caller"] or None, filter=given["filter"])
-    pairs = [(query.id, query.query) for query in read_queries(path)]
-    write_run(list(run(index.retriever(given["strategy"]), view, pairs, k=given["k"])), out)
-    print(f"{len(pairs)} requests answered: {out}")
+    view = index.view(caller=given.caller or None, filter=given.filter)
+    pairs = [(query.id, query.query) for query in read_queries(queries)]
+    write_run(list(run(index.retriever(given.strategy), view, pairs, k=given.k)), given.run)
+    return f"{len(pairs)} requests answered: {given.run}"
 
 
-@click.command()
-@click.argument("query")
-@click.argument("tool")
-@options.index
-@options.strategy
-@options.caller
-def explain(query: str, tool: str, index: Path, strategy: str | None, caller: tuple[str, ...]) -> None:
-    """Say why TOOL is where it is for QUERY, or why it is not found."""
+def _confident(found: SearchResult, least: options.Band) -> SearchResult:
+    """The result, without its hits when it is less confident than wanted."""
+    bands = list(options.Band)
+    if not found.hits or bands.index(options.Band(found.band)) >= bands.index(least):
+        return found
+    note = f"{len(found)} tools were left out: the confidence is {found.band}, asked for was {least}"
+    return replace(found, hits=(), shortfall=found.shortfall + len(found), notes=(*found.notes, note))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """What `explain` is given."""
+
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What was asked.", show_default=False)]
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="Id of the tool.", show_default=False)]
+    index: options.Index
+    k: options.K = 5
+    strategy: options.Strategy = None
+    caller: options.Caller = None
+
+
+@options.taking(ExplainOptions)
+def explain(given: ExplainOptions) -> None:
+    """Say why a tool is found for a request, or why not."""
     from toolsearch import ToolIndex
 
-    with ToolIndex.open(index, read_only=True) as opened:
-        print(opened.explain(query, tool, strategy=strategy, caller=caller or None).text())
-
-
-class EvaluateOptions(TypedDict):
-    """What `eval` was given."""
-
-    index: Path
-    queries: Path
-    k: int
-    strategy: str | None
-    caller: tuple[str, ...]
-    split: str | None
-
-
-@click.command("eval")
-@options.index
-@click.option(
-    "--queries", type=click.Path(path_type=Path), required=True, help="Judged requests: JSONL, BEIR, TREC or ToolRet."
-)
-@click.option("-k", type=click.IntRange(1, 1_000), default=10, show_default=True, help="Depth of the answers.")
-@options.strategy
-@options.caller
-@click.option("--split", help="Only requests of this split.")
-def evaluate(**given: Unpack[EvaluateOptions]) -> None:
-    """Measure search on judged requests of your own."""
-    from toolsearch import ToolIndex
-    from toolsearch.evaluation.judged import read_queries
-    from toolsearch.evaluation.runs import run
-    from toolsearch.evaluation.tables import overview
-
-    queries = [one for one in read_queries(given["queries"]) if given["split"] in (None, one.split)]
-    if not queries:
-        raise InvalidInput(f"no judged request of split {given['split']!r} in {str(given['queries'])!r}")
-    with ToolIndex.open(given["index"], read_only=True) as index:
-        pairs = [(query.id, query.query) for query in queries]
-        view = index.view(caller=given["caller"] or None)
-        print(overview(queries, list(run(index.retriever(given["strategy"]), view, pairs, k=given["k"]))))
+    caller = given.caller or None
+    with ToolIndex.open(given.index, read_only=True) as index:
+        known_tool(index, given.tool, caller)
+        told = index.explain(given.query, given.tool, k=given.k, strategy=given.strategy, caller=caller)
+    print("\n".join(formats.printable(line) for line in told.text().splitlines()))

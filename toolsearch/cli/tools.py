@@ -3,50 +3,62 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from importlib import import_module
-from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-import click
+import typer
 
 from toolsearch.cli import formats, options
-from toolsearch.errors import InvalidInput
+from toolsearch.cli.finding import known_tool
 
-FORMATS: Final = {
-    "openai": "toolsearch.catalog.openai_chat:to_openai",
-    "responses": "toolsearch.catalog.openai_responses:to_responses",
-    "anthropic": "toolsearch.catalog.anthropic:to_anthropic",
-    "gemini": "toolsearch.catalog.gemini:to_gemini",
-    "ollama": "toolsearch.catalog.ollama:to_ollama",
-    "mcp": "toolsearch.catalog.mcp:to_mcp",
+app = typer.Typer(help="Look at single tools.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Form(StrEnum):
+    """Ways to write a tool."""
+
+    json = "json"
+    openai = "openai"
+    responses = "responses"
+    anthropic = "anthropic"
+    gemini = "gemini"
+    mcp = "mcp"
+    ollama = "ollama"
+
+
+WRITERS: Final = {
+    Form.openai: "toolsearch.catalog.openai_chat:to_openai",
+    Form.responses: "toolsearch.catalog.openai_responses:to_responses",
+    Form.anthropic: "toolsearch.catalog.anthropic:to_anthropic",
+    Form.gemini: "toolsearch.catalog.gemini:to_gemini",
+    Form.mcp: "toolsearch.catalog.mcp:to_mcp",
+    Form.ollama: "toolsearch.catalog.ollama:to_ollama",
 }
-"""Name of a format -> what writes it."""
+"""Form -> what writes it."""
 
 
-@click.group()
-def tool() -> None:
-    """Look at tools."""
+@app.callback()
+def start() -> None:
+    """Keep `show` a command of its own while it is the only one."""
 
 
-@tool.command()
-@click.argument("tool_id")
-@options.index
-@click.option("--as", "form", type=click.Choice(["json", *FORMATS]), help="As a provider wants it.")
-@options.caller
-def show(tool_id: str, index: Path, form: str | None, caller: tuple[str, ...]) -> None:
+@app.command()
+def show(
+    tool: Annotated[str, typer.Argument(metavar="ID", help="Id of the tool.", show_default=False)],
+    index: options.Index,
+    form: Annotated[Form | None, typer.Option("--as", help="As toolsearch or a provider writes it.")] = None,
+    caller: options.Caller = None,
+) -> None:
     """Show a tool by its id."""
     from toolsearch import ToolIndex
 
     with ToolIndex.open(index, read_only=True) as opened:
-        spec = opened.get(tool_id, caller or None)
-    if spec is None:
-        raise InvalidInput(
-            f"no tool {tool_id[:200]!r} in {str(index)!r}; try: toolsearch search {tool_id[:80]!r} -i {index}"
-        )
+        spec = known_tool(opened, tool, caller or None)
     if form is None:
-        print(formats.tool(spec))
-    elif form == "json":
+        print(formats.format_tool(spec))
+    elif form is Form.json:
         print(formats.as_json(json.loads(spec.to_json())))
     else:
-        module, _, name = FORMATS[form].partition(":")
+        module, _, name = WRITERS[form].partition(":")
         print(formats.as_json(getattr(import_module(module), name)(spec)))

@@ -1,0 +1,49 @@
+"""Reads the sources that a command names; what is left out is told on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolsearch.cli.formats import shown
+
+if TYPE_CHECKING:
+    from toolsearch.index.encoding import Progress
+    from toolsearch.tool import Tool
+
+
+def read_sources(
+    sources: Iterable[str | Path], *, keep_going: bool, told: Callable[[Progress], None] | None = None
+) -> tuple[Tool, ...]:
+    """The tools of all sources, in order.
+
+    Raises:
+        InvalidInput: a source cannot be read, or (unless `keep_going`) one of its tools is not acceptable.
+    """
+    from toolsearch.catalog.loaded import Collector
+    from toolsearch.catalog.sources import load
+    from toolsearch.index.encoding import Progress
+
+    given = list(sources)
+    collector = Collector(keep_going=keep_going)
+    for position, source in enumerate(given, 1):
+        collector.extend(load(source, keep_going=keep_going), str(source))
+        if told is not None:
+            told(Progress(stage="sources", done=position, total=len(given)))
+    loaded = collector.loaded()
+    for problem in loaded.problems:
+        print(f"left out: {shown(str(problem), 400)}", file=sys.stderr)
+    return loaded.tools
+
+
+def defined_sources(path: Path) -> list[str | Path] | None:
+    """The sources of the index.toml in a folder, None when there is none.
+
+    Raises:
+        InvalidSource: the definition cannot be read, or a pattern in it matches nothing.
+    """
+    from toolsearch.index.definition import FILE, Definition
+
+    return list(Definition.read(path / FILE).resolved()) if (path / FILE).is_file() else None
