@@ -1,0 +1,1 @@
+"""Measures toolsearch from outside, through its public API only."""

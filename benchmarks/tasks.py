@@ -1,0 +1,43 @@
+"""What is searched and asked: the demo index, and the sets of a data folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolsearch import ToolSpec
+from toolsearch.catalog.sources import load
+from toolsearch.evaluation.judged import JudgedQuery, read_queries
+
+DEMO = Path(__file__).parent.parent / "indexes" / "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A catalog and judged requests on it. Tasks over one catalog share the `catalog` name."""
+
+    name: str
+    catalog: str
+    source: Path
+    queries: tuple[JudgedQuery, ...]
+
+    def tools(self) -> list[ToolSpec]:
+        """The catalog, read anew."""
+        return [tool.spec for tool in load(self.source).tools]
+
+
+def development_parts(data: Path) -> Iterator[Task]:
+    """The parts that `parts.json` of a data folder fixes, by set and request ids."""
+    parts = json.loads((data / "parts.json").read_text("utf-8"))
+    for name, part in parts.items():
+        folder = data / part["set"]
+        known = {query.id: query for query in read_queries(folder / "queries.jsonl")}
+        yield Task(name, part["set"], folder / "tools.jsonl", tuple(known[key] for key in part["queries"]))
+
+
+def demo(split: str) -> Task:
+    """One split of the demo requests: development or test. The two are never mixed."""
+    queries = tuple(query for query in read_queries(DEMO / "requests.jsonl") if query.split == split)
+    return Task(f"demo_{split}", "demo", DEMO / "tools", queries)
