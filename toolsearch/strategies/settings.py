@@ -27,6 +27,7 @@ class Settings:
         corrections: whether words that no tool has are corrected, and abbreviations written out.
         corrected_terms: requests of more distinct terms are not corrected; their other words say enough.
         corrected: what a corrected word weighs, compared with a word as it was written.
+        floor: least cosine of a hit that shares no word with the request; below it, likeness is chance.
     """
 
     similarity: float | None = None
@@ -39,6 +40,7 @@ class Settings:
     corrections: bool = True
     corrected_terms: int = 6
     corrected: float = 0.6
+    floor: float = 0.2
 
     def share(self, terms: int) -> float:
         """The share of the similarity for a request of so many distinct terms."""
@@ -49,4 +51,4 @@ class Settings:
 
 HYBRID = Settings()
 WORDS = Settings(similarity=0.0)
-VECTOR = Settings(similarity=1.0, clauses=0, corrections=False)
+VECTOR = Settings(similarity=1.0, clauses=0, corrections=False, floor=-1.0)
