@@ -92,13 +92,15 @@ ChatEvent = TextDelta | CallDelta | CallComplete | ChatResponse
 class Features:
     """What a model can take. `names` is the provider's rule for names and schemas.
 
-    `media` are the kinds that results and users may send, such as image. `native_search` says that found
+    `media` are the kinds of content that users may send, such as image, and `result_media` those of results.
+    `native_search` says that found
     tools can be referred to. `max_tools` bounds the list. `forced` are the tool choices beyond auto and none.
     """
 
     names: str = "openai"
     tools: bool = True
     media: tuple[str, ...] = ()
+    result_media: tuple[str, ...] = ()
     native_search: bool = False
     max_tools: int = 128
     forced: tuple[str, ...] = ("required", "tool")

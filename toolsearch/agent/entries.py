@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from toolsearch.conversation import Message
+from toolsearch.conversation import Message, UserMessage
 from toolsearch.errors import InvalidInput
 from toolsearch.tool import Json, canonical
 from toolsearch.transcript import message_json, message_of
@@ -70,8 +70,13 @@ def merged(stored: Conversation, run: str, own: Iterable[Entry], gone: Collectio
 
     Entries that others wrote meanwhile stay, so two runs of one conversation never tear each other apart.
     """
-    others = tuple(entry for entry in stored.entries if entry.run != run and entry.key not in gone)
-    return Conversation((*others, *own), stored.facts)
+    others = [entry for entry in stored.entries if entry.run != run and entry.key not in gone]
+    return Conversation(tuple(sorted([*others, *own], key=_after_summary)), stored.facts)
+
+
+def _after_summary(entry: Entry) -> bool:
+    """A text that stands for earlier messages comes before all others."""
+    return not (isinstance(entry.message, UserMessage) and entry.message.summary)
 
 
 class ConversationStore(Protocol):

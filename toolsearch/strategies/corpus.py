@@ -80,6 +80,11 @@ class MemoryCorpus:
         return self._generation
 
     @property
+    def live(self) -> Mask | None:
+        """Rows that have not been removed, (rows,) bool; None when none has been."""
+        return self._live
+
+    @property
     def lexical(self) -> LexicalEngine:
         """Scores weighted terms."""
         return self._lexical

@@ -45,7 +45,7 @@ class ScriptedModel:
     """
 
     def __init__(self, *script: Line, features: Features | None = None) -> None:
-        self.features = features or Features(media=("image",))
+        self.features = features or Features(media=("image",), result_media=("image",))
         self.requests: list[ChatRequest] = []
         self._script = list(script)
         self._calls = 0

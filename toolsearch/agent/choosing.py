@@ -1,0 +1,69 @@
+"""Whether a conversation searches for its tools or sees them all, and with which strategy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from toolsearch.agent.exposing import name_of
+from toolsearch.agent.limits import Limits
+from toolsearch.agent.toolbox import Toolbox
+from toolsearch.chat import Features
+from toolsearch.errors import ToolsUnsupported
+from toolsearch.protocols import ToolSearchStrategy
+from toolsearch.strategies.answering import TOOL, RetrieverStrategy
+from toolsearch.strategies.retrievers import open_retriever
+from toolsearch.strategies.simple import SimpleStrategy
+
+Search = str | ToolSearchStrategy | None
+"""A strategy, the name of a retriever, "auto", or None for no search at all."""
+
+CHARACTERS: Final = 4
+PROXY_TOOL: Final = replace(
+    TOOL,
+    name="search_tools",
+    description=(
+        "Finds tools that are available but not listed. Say in plain words what you want to do, one thing at a time. "
+        "Look at a tool that was found with get_tool, and call it with call_tool."
+    ),
+)
+HINT: Final = (
+    "You have more tools than the ones listed. Before you say that you cannot do something, search for a tool with "
+    "{search}: say in a few plain words what the tool should do. Tools that were found can be called from the next "
+    "message on. Never guess the name of a tool."
+)
+
+
+def strategy_for(search: Search, show: str) -> ToolSearchStrategy | None:
+    """The strategy; a name becomes a search tool over the retriever of that name, "simple" the reference one.
+
+    Raises:
+        InvalidInput: there is no such name.
+    """
+    if search is None or not isinstance(search, str):
+        return search
+    if search == "simple":
+        return SimpleStrategy()
+    retriever = open_retriever("hybrid" if search == "auto" else search)
+    return RetrieverStrategy(retriever=retriever, name_of=name_of, tool=PROXY_TOOL if show == "proxy" else TOOL)
+
+
+def sends_whole(search: Search, toolbox: Toolbox, limits: Limits) -> bool:
+    """Whether all tools are sent and nothing is searched."""
+    if search is None:
+        return True
+    if search != "auto" or toolbox.count() > limits.whole_tools:
+        return False
+    size = sum(len(spec.name) + len(spec.description) + len(str(spec.parameters)) for spec in toolbox.all())
+    return size <= limits.whole_tokens * CHARACTERS
+
+
+def check_whole(toolbox: Toolbox, limits: Limits, features: Features) -> None:
+    """Refuse more tools than one request may have when nothing can be searched.
+
+    Raises:
+        ToolsUnsupported: it says how many there are.
+    """
+    bound, count = min(limits.max_visible_tools, features.max_tools), toolbox.count()
+    if count > bound:
+        raise ToolsUnsupported(f"{count} tools cannot be sent in one request (at most {bound}); turn search on")

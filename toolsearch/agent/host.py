@@ -1,0 +1,209 @@
+"""The agent: a model, its tools, a memory; runs the loop and waits where there is waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, TypeVar
+
+from toolsearch.agent.approval import Decision, NeedsApproval
+from toolsearch.agent.assembly import Assembly, assembled, check_search_names
+from toolsearch.agent.choosing import HINT, Search, strategy_for
+from toolsearch.agent.context import InvocationContext, InvocationParameters
+from toolsearch.agent.driver import Emit, tell
+from toolsearch.agent.events import Event, Hook
+from toolsearch.agent.exposing import Exposer
+from toolsearch.agent.handlers import Handlers
+from toolsearch.agent.limits import HiddenCalls, Limits
+from toolsearch.agent.memory import ChatMemory
+from toolsearch.agent.planning import UnknownTool
+from toolsearch.agent.preparing import Request, new_context, prepared, resumed
+from toolsearch.agent.records import RunResult
+from toolsearch.agent.showing import Show, chosen
+from toolsearch.agent.supply import Pins
+from toolsearch.agent.threads import Workers
+from toolsearch.chat import ChatModel, ChatOptions
+from toolsearch.conversation import Content, UserMessage
+from toolsearch.errors import InvalidInput
+from toolsearch.protocols import Encoder
+
+T = TypeVar("T")
+Augment = Callable[[UserMessage, InvocationContext], Any]
+
+
+@dataclass(slots=True, eq=False)
+class Agent:
+    """Runs a model with tools that it searches for. Safe to share: everything that a run changes is the run's own.
+
+        agent = Agent("openai:gpt-5.4", tools=[ToolIndex.open("indexes/demo")], memory=ChatMemory(max_messages=30))
+        result = agent.run_sync("Refund order 42 and tell the customer")
+
+    Attributes:
+        model: a chat model, or the name of one for `open_model`.
+        tools: indexes, functions, definitions, (definition, executor) pairs, objects with decorated methods, providers.
+        memory: None remembers nothing between runs.
+        system: standing instructions. `hint`, with {search} for the search tool, follows while tools are searched.
+        search: "auto" searches unless all tools are few enough to be sent; a strategy; a retriever's name; or None.
+        show: how found tools are shown: inline, native, proxy, or auto.
+        always_visible: ids of further tools that need no search.
+        hidden_calls: what a call of a tool that was not found does: show, execute or reject.
+        approval: "destructive", "never", or a function of tool and arguments that says which calls must wait.
+        concurrent: run the calls of one answer at once.
+        compensate: undo what a run did when a later call fails, with `@compensates` functions among the tools.
+        unknown_tool: text for a call of a name that no tool has; may raise to end the run.
+        augment: what is sent in place of the question, such as with documents added; only this run sees it.
+        mark_unsupported: content that the model cannot take becomes a marker instead of an error result.
+        encoder: for tools outside of an index, when they are searched.
+
+    Raises:
+        InvalidInput: a setting or a tool is not acceptable.
+    """
+
+    model: ChatModel | str
+    _: KW_ONLY
+    tools: Iterable[object] = ()
+    memory: ChatMemory | None = None
+    system: str = ""
+    search: Search = "auto"
+    show: Show = "auto"
+    hint: str | None = HINT
+    always_visible: Collection[str] = ()
+    hidden_calls: HiddenCalls = "show"
+    limits: Limits = field(default_factory=Limits)
+    handlers: Handlers = field(default_factory=Handlers)
+    approval: str | NeedsApproval = "destructive"
+    concurrent: bool = False
+    compensate: bool = False
+    unknown_tool: UnknownTool | None = None
+    augment: Augment | None = None
+    mark_unsupported: bool = False
+    options: ChatOptions = field(default_factory=ChatOptions)
+    hooks: Sequence[Hook] = ()
+    name: str = "agent"
+    encoder: Encoder | str | None = "builtin"
+    assembly: Assembly = field(init=False, repr=False)
+    pins: Pins = field(init=False, repr=False)
+    expose: Exposer = field(init=False, repr=False)
+    workers: Workers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.assembly = assembled(self.tools, self.always_visible)
+        self.pins = Pins(self.always_visible)
+        self.workers = Workers(self.limits.workers)
+        model = self.chat_model
+        self.expose = Exposer(model.features.names)
+        chosen(self.show, model.features)
+        if self.hidden_calls not in ("show", "execute", "reject"):
+            raise InvalidInput(f"hidden_calls is {self.hidden_calls!r:.40}; it must be show, execute or reject")
+        if not isinstance(self.search, str) and self.search is not None:
+            check_search_names(self.search.search_tools(None), self.assembly.fixed.values())
+        elif self.search is not None:
+            strategy = strategy_for(self.search, self.show)
+            check_search_names(strategy.search_tools(None) if strategy else (), self.assembly.fixed.values())
+
+    @property
+    def chat_model(self) -> ChatModel:
+        """The model itself; a name is opened once."""
+        if isinstance(self.model, str):
+            from toolsearch.llm.opening import open_model
+
+            self.model = open_model(self.model)
+        return self.model
+
+    async def run(
+        self,
+        message: Content | UserMessage,
+        *,
+        memory_id: str | None = None,
+        caller: Iterable[str] | None = None,
+        parameters: Mapping[str, Any] | InvocationParameters | None = None,
+        options: ChatOptions | None = None,
+    ) -> RunResult:
+        """Answer one message.
+
+        `caller` is the groups of whoever asks, None for a trusted owner who sees every tool.
+
+        Raises:
+            ModelFailed: the model did not answer.
+            RunStopped: a limit was reached; it carries the result so far.
+            InvalidInput: the message, an option or a tool of a provider is not acceptable.
+        """
+        context = new_context(self, message, memory_id, caller, parameters)
+        return await self._driven(Request(context=context, options=options), self._emit)
+
+    def run_sync(
+        self,
+        message: Content | UserMessage,
+        *,
+        memory_id: str | None = None,
+        caller: Iterable[str] | None = None,
+        parameters: Mapping[str, Any] | InvocationParameters | None = None,
+        options: ChatOptions | None = None,
+    ) -> RunResult:
+        """`run` for code that does not await. Raises as it does, and InvalidInput inside of a running event loop."""
+        return _finished(
+            lambda: self.run(message, memory_id=memory_id, caller=caller, parameters=parameters, options=options)
+        )
+
+    async def stream(
+        self,
+        message: Content | UserMessage,
+        *,
+        memory_id: str | None = None,
+        caller: Iterable[str] | None = None,
+        parameters: Mapping[str, Any] | InvocationParameters | None = None,
+        options: ChatOptions | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """The events of a run as they happen, the result in the last one. Raises as `run` does."""
+        context = new_context(self, message, memory_id, caller, parameters)
+        events: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=1_000)
+
+        async def emit(event: Event) -> None:
+            await self._emit(event)
+            await events.put(event)
+
+        async def work() -> None:
+            try:
+                await self._driven(Request(context=context, options=options, streaming=True), emit)
+            finally:
+                with contextlib.suppress(asyncio.QueueFull):
+                    events.put_nowait(None)
+
+        task = asyncio.ensure_future(work())
+        try:
+            while not (task.done() and events.empty()):
+                event = await events.get()
+                if event is None:
+                    break
+                yield event
+            await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def resume(self, paused: str, decisions: Mapping[str, Decision]) -> RunResult:
+        """Go on with a run that waits for approval: `decisions` by the id of the call; a missing one refuses.
+
+        The groups of the caller are those that the run was started with.
+
+        Raises:
+            InvalidInput: the text is no paused run.
+        """
+        return await resumed(self, paused, decisions, self._emit)
+
+    async def _driven(self, request: Request, emit: Emit) -> RunResult:
+        driver, steps = await prepared(self, request, emit)
+        return await driver.drive(steps)
+
+    async def _emit(self, event: Event) -> None:
+        await tell(self.hooks, event)
+
+
+def _finished(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    raise InvalidInput("run_sync was called inside of a running event loop; await run(...) there")

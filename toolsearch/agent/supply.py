@@ -1,0 +1,85 @@
+"""The toolbox of a run: what the agent has, what providers give, and what this caller may see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolsearch.agent.assembly import Assembly, add, tools_of
+from toolsearch.agent.context import InvocationContext
+from toolsearch.agent.providers import ProviderRequest
+from toolsearch.agent.toolbox import Library, Shelf, Toolbox, allowed_to
+from toolsearch.conversation import Message
+from toolsearch.protocols import Encoder, ToolView
+from toolsearch.strategies.corpus import view
+from toolsearch.tool import SearchBehavior, Tool, ToolSpec
+
+
+class Pins:
+    """Which tools of a library are always visible; each generation of it is read once."""
+
+    def __init__(self, always_visible: Collection[str]) -> None:
+        self._named = tuple(always_visible)
+        self._read: dict[int, tuple[Any, tuple[ToolSpec, ...]]] = {}
+
+    def shelf(self, library: Library, caller: frozenset[str] | None) -> Shelf:
+        """A library as a caller sees it now."""
+        own = library.view(caller=caller)
+        return Shelf(library, own, self._pinned(library, own))
+
+    def _pinned(self, library: Library, own: ToolView) -> tuple[ToolSpec, ...]:
+        kept = self._read.get(id(library))
+        if kept is None or kept[0] is not own.corpus:
+            everything = view(own.corpus)
+            marked = [spec for spec in everything if spec.search is SearchBehavior.ALWAYS_VISIBLE]
+            named = [spec for one in self._named if (spec := everything.get(one)) and spec not in marked]
+            kept = (own.corpus, (*marked, *named))
+            self._read[id(library)] = kept
+        return kept[1]
+
+
+@dataclass(slots=True, kw_only=True)
+class Supply:
+    """Gives the toolbox of one run, anew for every request; the caller's groups are looked at each time."""
+
+    assembly: Assembly
+    context: InvocationContext
+    pins: Pins
+    encoder: Callable[[], Encoder | None]
+    fixed: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    dynamic: dict[str, Tool] = field(default_factory=dict[str, Tool])
+
+    async def start(self, messages: Iterable[Message]) -> None:
+        """Ask the providers that are asked once.
+
+        Raises:
+            DuplicateTool: a provider's tool has the id of another one.
+        """
+        self.fixed = dict(self.assembly.fixed)
+        for provider in self.assembly.providers:
+            if not provider.dynamic:
+                given = await provider.provide(ProviderRequest(context=self.context, messages=list(messages)))
+                for one in given or ():
+                    add(self.fixed, tools_of(one))
+        self.current().check()
+
+    async def refreshed(self, messages: Iterable[Message]) -> Toolbox:
+        """Ask the dynamic providers; what they gave before in this run stays."""
+        for provider in self.assembly.providers:
+            if provider.dynamic:
+                given = await provider.provide(ProviderRequest(context=self.context, messages=list(messages)))
+                for tool in (tool for one in given or () for tool in tools_of(one)):
+                    if tool.spec.id not in self.fixed:
+                        self.dynamic.setdefault(tool.spec.id, tool)
+        return self.current()
+
+    def current(self) -> Toolbox:
+        """The tools as they are now, without asking a provider."""
+        caller = self.context.caller
+        return Toolbox(
+            fixed={key: one for key, one in self.fixed.items() if allowed_to(one.spec, caller)},
+            dynamic={key: one for key, one in self.dynamic.items() if allowed_to(one.spec, caller)},
+            shelves=[self.pins.shelf(library, caller) for library in self.assembly.libraries],
+            encoder=self.encoder,
+        )

@@ -1,0 +1,166 @@
+"""The tools of one caller at one moment: what can be found, shown and run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Final, Protocol, runtime_checkable
+
+from toolsearch.agent.exposing import name_of
+from toolsearch.errors import DuplicateTool, InvalidInput
+from toolsearch.protocols import Encoder, ToolView
+from toolsearch.strategies.corpus import view
+from toolsearch.strategies.joined import joined
+from toolsearch.strategies.retrievers import open_retriever
+from toolsearch.strategies.small import small_corpus
+from toolsearch.text import identifier_parts, name_key
+from toolsearch.tool import Executor, SearchBehavior, Tool, ToolSpec
+
+NEAR: Final = 5
+"""How many near names are told."""
+_HASH: Final = re.compile(r"_[0-9a-f]{10}$")
+
+
+@runtime_checkable
+class Library(Protocol):
+    """A searchable catalog, such as a ToolIndex."""
+
+    def view(self, *, caller: Iterable[str] | None = None) -> ToolView:
+        """What a caller can find now."""
+        ...
+
+    def executor(self, tool_id: str) -> Executor | None:
+        """What runs a tool; None when nothing does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A library as one caller sees it at one moment."""
+
+    library: Library
+    view: ToolView
+    pinned: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolbox:
+    """Tools by id: `fixed` ones of the agent and its providers, `dynamic` ones of this request, and `shelves`.
+
+    Nothing that the caller may not see is in it. `encoder` makes an ad-hoc list of tools searchable.
+    """
+
+    fixed: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
+    dynamic: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
+    shelves: Sequence[Shelf] = ()
+    encoder: Callable[[], Encoder | None] = lambda: None
+
+    def get(self, tool_id: str) -> ToolSpec | None:
+        """A tool by id; None when the caller has none."""
+        own = self.fixed.get(tool_id) or self.dynamic.get(tool_id)
+        if own:
+            return own.spec
+        return next((spec for shelf in self.shelves if (spec := shelf.view.get(tool_id))), None)
+
+    def executor(self, tool_id: str) -> Executor | None:
+        """What runs a tool; None when nothing does.
+
+        Raises:
+            InvalidSource: the tool's source names something that may not run.
+        """
+        own = self.fixed.get(tool_id) or self.dynamic.get(tool_id)
+        if own:
+            return own.execute
+        shelf = next((one for one in self.shelves if one.view.get(tool_id)), None)
+        return shelf.library.executor(tool_id) if shelf else None
+
+    def called(self, name: str) -> ToolSpec | None:
+        """The tool that a model calls by this name; None when the caller has none."""
+        own = next((tool.spec for tool in self._own() if name_of(tool.spec) == name), None)
+        return own or next((spec for spec in self._similar(name) if name_of(spec) == name), None)
+
+    def near(self, name: str) -> list[str]:
+        """At most NEAR names that a model may have meant, nearest first; only such as the caller may see."""
+        named = [name_of(spec) for spec in self._similar(name)]
+        own = {name_of(tool.spec): name_key(tool.spec.name) for tool in self._own()}
+        close = get_close_matches(name_key(name[:80]), list(own.values()), n=NEAR, cutoff=0.6)
+        named += [one for key in close for one, its in own.items() if its == key]
+        if len(named) < NEAR and self.shelves:
+            named += self._fitting(name)
+        return list(dict.fromkeys(named))[:NEAR]
+
+    def searchable(self, hidden: Collection[str]) -> ToolView:
+        """All tools that may be found, without those whose ids are given."""
+        views = [view_without(shelf.view, hidden) for shelf in self.shelves]
+        loose = [one.spec for one in self.fixed.values() if one.spec.search is SearchBehavior.SEARCHABLE]
+        if loose or not views:
+            corpus = small_corpus(loose, self._encoder())
+            views.append(view(corpus, exclude_ids=[spec.id for spec in loose if spec.id in hidden]))
+        return joined(views)
+
+    def pinned(self) -> Iterator[ToolSpec]:
+        """Tools that are always visible, in order."""
+        yield from (one.spec for one in self.fixed.values() if one.spec.search is SearchBehavior.ALWAYS_VISIBLE)
+        for shelf in self.shelves:
+            yield from (spec for spec in shelf.pinned if shelf.view.get(spec.id))
+
+    def count(self) -> int:
+        """How many tools there are, dynamic ones left out."""
+        return len(self.fixed) + sum(len(shelf.view.corpus.rows(shelf.view.allowed)) for shelf in self.shelves)
+
+    def all(self) -> Iterator[ToolSpec]:
+        """Every tool but dynamic ones; walks the libraries."""
+        yield from (one.spec for one in self.fixed.values())
+        for shelf in self.shelves:
+            yield from shelf.view
+
+    def check(self) -> None:
+        """Refuse ids that occur in two places.
+
+        Raises:
+            DuplicateTool: it names the tool.
+        """
+        for tool_id in self.fixed:
+            if any(shelf.view.get(tool_id) for shelf in self.shelves):
+                raise DuplicateTool(f"Duplicated definition for tool: {tool_id[:200]}")
+
+    def _own(self) -> Iterator[Tool]:
+        yield from self.fixed.values()
+        yield from self.dynamic.values()
+
+    def _encoder(self) -> Encoder | None:
+        found = (shelf.view.corpus.encoder for shelf in self.shelves)
+        return next((one for one in found if one is not None), None) or self.encoder()
+
+    def _similar(self, name: str) -> Iterator[ToolSpec]:
+        """Tools of the shelves whose name or id is written like this name."""
+        keys = dict.fromkeys([name_key(name), name_key(_HASH.sub("", name))])
+        for shelf in self.shelves:
+            for key in keys:
+                rows = shelf.view.corpus.named(key) if key else ()
+                yield from (shelf.view.corpus.tool(row) for row in rows if shelf.view.holds(row))
+
+    def _fitting(self, name: str) -> list[str]:
+        words = " ".join(part for part in identifier_parts(name[:80]) if part)
+        found: list[str] = []
+        for shelf in self.shelves if words.strip() else ():
+            try:
+                hits = open_retriever("lexical").search([words], shelf.view, NEAR)
+            except InvalidInput:
+                continue
+            found += [name_of(hit.tool) for hit in hits]
+        return found
+
+
+def view_without(own: ToolView, hidden: Collection[str]) -> ToolView:
+    """A view with some ids left out."""
+    rows = (own.corpus.row(tool_id) for tool_id in hidden)
+    more = frozenset(row for row in rows if row is not None)
+    return ToolView(own.corpus, own.allowed, own.kept, own.excluded | more)
+
+
+def allowed_to(spec: ToolSpec, caller: frozenset[str] | None) -> bool:
+    """Whether a caller may see a tool: it has no groups, they share one, or the caller is the trusted owner."""
+    return caller is None or not spec.groups or not caller.isdisjoint(spec.groups)

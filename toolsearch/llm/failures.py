@@ -1,0 +1,58 @@
+"""What the SDKs raise, as one error that says whether asking again may help."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final
+
+from toolsearch.errors import MissingExtra, ModelFailed
+
+AGAIN: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which asking again may help."""
+MAX_WAIT: Final = 60.0
+"""Longest wait that a server may ask for, in seconds."""
+
+
+def sdk(module: str, extra: str) -> Any:
+    """The SDK of a provider.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(error.name or module, extra) from None
+
+
+@contextmanager
+def translated(provider: str, errors: tuple[type[Exception], ...]) -> Generator[None]:
+    """Turn an SDK's errors into ModelFailed.
+
+    Raises:
+        ModelFailed: the SDK raised one of `errors`.
+    """
+    try:
+        yield
+    except errors as error:
+        raise failed(provider, error) from error
+
+
+def failed(provider: str, error: Exception) -> ModelFailed:
+    """The error of an SDK as ModelFailed. Without a status the connection broke, which may heal."""
+    status: Any = getattr(error, "status_code", None)
+    known = status if isinstance(status, int) and status > 0 else None
+    retry = known is None or known >= 500 or known in AGAIN
+    text = f"{provider}: {str(error)[:500]}"
+    return ModelFailed(text, status=known, retry=retry, wait=_wait(getattr(error, "response", None)))
+
+
+def _wait(response: Any) -> float | None:
+    headers: Mapping[str, str] = getattr(response, "headers", None) or {}
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return min(max(seconds, 0.0), MAX_WAIT)

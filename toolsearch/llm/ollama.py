@@ -1,0 +1,128 @@
+"""Ollama's own chat API: arguments are objects, calls have no ids."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from toolsearch.chat import CallComplete, ChatEvent, ChatRequest, ChatResponse, Features, TextDelta
+from toolsearch.conversation import (
+    AssistantMessage,
+    Media,
+    Message,
+    Part,
+    SystemMessage,
+    ToolCall,
+    Usage,
+    UserMessage,
+)
+from toolsearch.llm.failures import sdk, translated
+from toolsearch.llm.written import as_object, as_text, call_id, extras, plain
+from toolsearch.tool import Json
+
+FEATURES: Final = Features(names="ollama", media=("image",), max_tools=128, forced=())
+FINISH: Final = {"stop": "stop", "length": "length"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ollama:
+    """A model of an Ollama server; `client` is an `ollama.AsyncClient`."""
+
+    model: str
+    client: Any = field(repr=False)
+    features: Features = FEATURES
+
+    @classmethod
+    def open(cls, model: str, url: str = "") -> Ollama:
+        """A model by name, on the server of OLLAMA_HOST unless one is given.
+
+        Raises:
+            MissingExtra: the SDK is not installed.
+        """
+        return cls(model, sdk("ollama", "ollama").AsyncClient(host=url or None))
+
+    async def ask(self, request: ChatRequest) -> ChatResponse:
+        """One answer.
+
+        Raises:
+            ModelFailed: the server did not answer, or refused the request.
+        """
+        with translated("Ollama", self._errors()):
+            answer = await self.client.chat(**render(request, self.model))
+        return parse(answer.model_dump())
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+        """The answer in pieces; raises as `ask` does."""
+        texts: list[str] = []
+        calls: list[ToolCall] = []
+        last: Json = {}
+        with translated("Ollama", self._errors()):
+            async for chunk in await self.client.chat(**render(request, self.model), stream=True):
+                last = chunk.model_dump()
+                piece = parse(last)
+                if piece.text:
+                    texts.append(piece.text)
+                    yield TextDelta(piece.text)
+                for call in piece.tool_calls:
+                    calls.append(call)
+                    yield CallComplete(call)
+        yield _response(last, AssistantMessage("".join(texts), tuple(calls)))
+
+    @staticmethod
+    def _errors() -> tuple[type[Exception], ...]:
+        import httpx
+
+        return (sdk("ollama", "ollama").ResponseError, ConnectionError, httpx.HTTPError)
+
+
+def render(request: ChatRequest, model: str) -> Json:
+    """The arguments of the SDK's `chat`."""
+    options = request.options
+    body: Json = {"model": model, "messages": [_message(one) for one in request.messages]}
+    tools = [] if options.tool_choice == "none" else [*request.tools, *request.deferred]
+    if tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": one.name, "description": one.description, "parameters": one.parameters}
+                | extras(one, options.metadata_keys),
+            }
+            for one in tools
+        ]
+    numbers = {"num_predict": options.max_tokens, "temperature": options.temperature}
+    given = {key: value for key, value in numbers.items() if value is not None}
+    return {**body, **({"options": given} if given else {}), **options.more}
+
+
+def _message(message: Message) -> Json:
+    if isinstance(message, SystemMessage):
+        return {"role": "system", "content": message.text}
+    if isinstance(message, UserMessage):
+        return {"role": "user", "content": message.text, **_images(message.content)}
+    if isinstance(message, AssistantMessage):
+        calls = [{"function": {"name": one.name, "arguments": as_object(one.arguments)}} for one in message.calls]
+        return {"role": "assistant", "content": message.text, **({"tool_calls": calls} if calls else {})}
+    return {"role": "tool", "tool_name": message.name, "content": plain(message.content)}
+
+
+def _images(content: Iterable[Part]) -> Json:
+    images = [part.data for part in content if isinstance(part, Media) and part.data]
+    return {"images": images} if images else {}
+
+
+def parse(body: Json) -> ChatResponse:
+    """The answer in a response's JSON; calls get ids."""
+    message: Json = body.get("message") or {}
+    calls = tuple(_call(one.get("function") or {}) for one in message.get("tool_calls") or ())
+    return _response(body, AssistantMessage(message.get("content") or "", calls))
+
+
+def _call(function: Json) -> ToolCall:
+    return ToolCall(call_id(None), function.get("name") or "", as_text(function.get("arguments") or {}))
+
+
+def _response(body: Json, message: AssistantMessage) -> ChatResponse:
+    counted = Usage(input_tokens=body.get("prompt_eval_count") or 0, output_tokens=body.get("eval_count") or 0)
+    finish = "tool_calls" if message.calls else FINISH.get(body.get("done_reason") or "", "other")
+    return ChatResponse(message=message, usage=counted, finish=finish, model=body.get("model") or "")

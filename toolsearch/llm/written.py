@@ -1,0 +1,76 @@
+"""Small things that all adapters write or read the same way."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable
+from typing import Any, cast
+
+from toolsearch.chat import CallComplete, CallDelta
+from toolsearch.conversation import Part, Reference, Text, ToolCall
+from toolsearch.tool import Json, ToolSpec
+
+
+def call_id(given: object) -> str:
+    """An id for a call: the model's, or a new one where it gave none."""
+    return given if isinstance(given, str) and given else f"call_{uuid.uuid4().hex[:24]}"
+
+
+def as_object(arguments: str) -> Json:
+    """A call's arguments as an object; broken ones are kept under one key, for providers that want an object."""
+    try:
+        value: object = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return {"unparsed": arguments}
+    return cast("Json", value) if isinstance(value, dict) else {"unparsed": arguments}
+
+
+def as_text(value: object) -> str:
+    """Arguments as JSON text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def plain(content: Iterable[Part]) -> str:
+    """Content as one text, with references as the names they are."""
+    names = [part.name for part in content if isinstance(part, Reference)]
+    texts = [part.text for part in content if isinstance(part, Text)]
+    return "\n".join([*(["Tools found: " + ", ".join(names)] if names else []), *texts])
+
+
+def extras(spec: ToolSpec, keys: Iterable[str]) -> Json:
+    """The metadata of a tool that is to be sent."""
+    return {key: spec.metadata[key] for key in keys if key in spec.metadata}
+
+
+class Calls:
+    """Calls of a stream, put together from their pieces."""
+
+    def __init__(self) -> None:
+        self._parts: dict[int, dict[str, Any]] = {}
+
+    def start(self, index: int, name: str, given_id: object = None) -> None:
+        """A call begins."""
+        self._parts[index] = {"name": name, "id": call_id(given_id), "arguments": ""}
+
+    def add(self, index: int, arguments: str) -> CallDelta:
+        """More of its arguments."""
+        part = self._parts.setdefault(index, {"name": "", "id": call_id(None), "arguments": ""})
+        part["arguments"] += arguments
+        return CallDelta(list(self._parts).index(index), part["name"], arguments)
+
+    def known(self, index: int) -> bool:
+        """Whether it has begun."""
+        return index in self._parts
+
+    def done(self, index: int) -> CallComplete:
+        """It is written to its end."""
+        return CallComplete(self._call(self._parts[index]))
+
+    def all(self) -> tuple[ToolCall, ...]:
+        """Every call, in the order in which they began."""
+        return tuple(self._call(part) for part in self._parts.values())
+
+    @staticmethod
+    def _call(part: Json) -> ToolCall:
+        return ToolCall(part["id"], part["name"], part["arguments"] or "{}")
