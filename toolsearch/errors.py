@@ -16,8 +16,14 @@ ToolSearchError
 │   ├── IndexMismatch                built by another encoder, analyser or format
 │   └── IndexReadOnly
 ├── EncoderFailed                    texts could not be turned into vectors
+<<<<<<< HEAD
 ├── ModelFailed                      a chat model gave no answer, or refused the request
 ├── RunStopped                       a run of an agent was ended by a limit; carries what there is of its result
+=======
+├── DecisionFailed                   a decision model gave no answer that can be used
+│   ├── InvalidDecision              its answers do not fit the questions
+│   └── DecisionRefused              it refused a question
+>>>>>>> a8be453 (Decision models: questions, System One, OpenAI Decisions, local cross-encoder, wrappers)
 ├── ToolExecutionError               a tool could not do its work
 │   ├── ToolArgumentsError           the arguments do not fit the tool
 │   ├── ToolTimeout                  it did not answer in its time
@@ -95,6 +101,7 @@ class EncoderFailed(ToolSearchError):
     """Texts could not be turned into vectors."""
 
 
+<<<<<<< HEAD
 class ModelFailed(ToolSearchError):
     """A chat model gave no answer. `retry` says that asking again may help; `wait` is what it asked for, seconds."""
 
@@ -109,6 +116,18 @@ class RunStopped(ToolSearchError):
     def __init__(self, text: str, partial: object) -> None:
         super().__init__(text)
         self.partial = partial
+=======
+class DecisionFailed(ToolSearchError):
+    """A decision model gave no answer that can be used."""
+
+
+class InvalidDecision(DecisionFailed):
+    """Answers of a decision model that do not fit its questions; asking again would not help."""
+
+
+class DecisionRefused(DecisionFailed):
+    """The decision model refused a question whose answer is needed."""
+>>>>>>> a8be453 (Decision models: questions, System One, OpenAI Decisions, local cross-encoder, wrappers)
 
 
 class ToolExecutionError(ToolSearchError):

@@ -1,0 +1,31 @@
+"""Decision models: who answers typed questions with probabilities. `open_decision_model` finds one by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from toolsearch.errors import InvalidInput
+from toolsearch.questions import DecisionModel
+
+MODELS: Final = {
+    "systemone": "toolsearch.decision.systemone:from_name",
+    "openai": "toolsearch.decision.openai_decisions:from_name",
+    "onnx": "toolsearch.decision.cross_encoder:from_folder",
+    "st": "toolsearch.decision.cross_encoder:from_sentence_transformers",
+}
+"""Prefix of a name -> what makes the model from the rest of the name."""
+
+
+def open_decision_model(name: str) -> DecisionModel:
+    """A model by name: `systemone:URL#MODEL`, `openai:MODEL`, `onnx:FOLDER` or `st:MODEL`.
+
+    Raises:
+        InvalidInput: the prefix is not known.
+        MissingExtra: the package behind it is not installed.
+    """
+    prefix, _, rest = name.partition(":")
+    if prefix not in MODELS:
+        raise InvalidInput(f"no decision model {name[:80]!r}; names start with {', '.join(f'{k}:' for k in MODELS)}")
+    module, _, function = MODELS[prefix].partition(":")
+    return getattr(import_module(module), function)(rest)
