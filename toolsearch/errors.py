@@ -16,14 +16,11 @@ ToolSearchError
 │   ├── IndexMismatch                built by another encoder, analyser or format
 │   └── IndexReadOnly
 ├── EncoderFailed                    texts could not be turned into vectors
-<<<<<<< HEAD
-├── ModelFailed                      a chat model gave no answer, or refused the request
-├── RunStopped                       a run of an agent was ended by a limit; carries what there is of its result
-=======
 ├── DecisionFailed                   a decision model gave no answer that can be used
 │   ├── InvalidDecision              its answers do not fit the questions
 │   └── DecisionRefused              it refused a question
->>>>>>> a8be453 (Decision models: questions, System One, OpenAI Decisions, local cross-encoder, wrappers)
+├── ModelFailed                      a chat model gave no answer, or refused the request
+├── RunStopped                       a run of an agent was ended by a limit; carries what there is of its result
 ├── ToolExecutionError               a tool could not do its work
 │   ├── ToolArgumentsError           the arguments do not fit the tool
 │   ├── ToolTimeout                  it did not answer in its time
@@ -101,7 +98,6 @@ class EncoderFailed(ToolSearchError):
     """Texts could not be turned into vectors."""
 
 
-<<<<<<< HEAD
 class ModelFailed(ToolSearchError):
     """A chat model gave no answer. `retry` says that asking again may help; `wait` is what it asked for, seconds."""
 
@@ -116,7 +112,8 @@ class RunStopped(ToolSearchError):
     def __init__(self, text: str, partial: object) -> None:
         super().__init__(text)
         self.partial = partial
-=======
+
+
 class DecisionFailed(ToolSearchError):
     """A decision model gave no answer that can be used."""
 
@@ -127,7 +124,6 @@ class InvalidDecision(DecisionFailed):
 
 class DecisionRefused(DecisionFailed):
     """The decision model refused a question whose answer is needed."""
->>>>>>> a8be453 (Decision models: questions, System One, OpenAI Decisions, local cross-encoder, wrappers)
 
 
 class ToolExecutionError(ToolSearchError):
