@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolsearch.catalog.schema import Repaired
+from toolsearch.catalog.schema_shape import types_of
 from toolsearch.errors import InvalidTool
 from toolsearch.tool import Json, ToolSpec
 
@@ -17,9 +18,10 @@ def spec_of(body: Mapping[str, Any], parameters: Any, **more: Any) -> ToolSpec:
         InvalidTool: a part is missing or of the wrong type.
     """
     schema: Json = {"type": "object", "properties": {}} if parameters is None else parameters
-    if isinstance(parameters, dict) and schema.get("type", "object") != "object" and "object" not in schema["type"]:
+    kinds = types_of(schema.get("type")) if isinstance(parameters, dict) else []
+    if kinds and "object" not in kinds:
         raise InvalidTool(
-            f"the schema of tool {str(body.get('name'))[:120]!r} must describe an object, not {schema['type']!r:.40}"
+            f"the schema of tool {str(body.get('name'))[:120]!r} must describe an object, not {', '.join(kinds)[:40]!r}"
         )
     description = body.get("description")
     return ToolSpec(

@@ -25,14 +25,16 @@ def from_mcp(body: Any, server: str = "") -> ToolSpec:
     if not isinstance(body, Mapping):
         raise InvalidTool(f"expected a tool, not {body!r:.60}")
     known = cast("Mapping[str, Any]", body)
-    if not isinstance(known.get("inputSchema"), Mapping):
+    schema: object = {} if known.get("inputSchema") is True else known.get("inputSchema")
+    if not isinstance(schema, Mapping):
         raise InvalidTool(f"tool {known.get('name')!r:.120} has no inputSchema that is an object")
     meta: Mapping[str, Any] = known["_meta"] if isinstance(known.get("_meta"), Mapping) else {}
     hint = meta.get(SEARCH_HINT)
-    annotations = dict(known.get("annotations") or {})
+    given: object = known.get("annotations")
+    annotations: Json = dict(cast(Json, given)) if isinstance(given, Mapping) else {}
     return spec_of(
         known,
-        known["inputSchema"],
+        cast(Json, schema),
         title=known.get("title") or annotations.get("title"),
         output_schema=known.get("outputSchema"),
         annotations={key: value for key, value in annotations.items() if key != "title" and value is not None},

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from toolsearch.catalog.schema_refs import DATA_KEYS, hoisted, inlined
+from toolsearch.catalog.schema_refs import hoisted, inlined
+from toolsearch.catalog.schema_shape import shaped
+from toolsearch.catalog.schema_walk import rewritten
 from toolsearch.errors import InvalidInput, InvalidTool
 from toolsearch.tool import Json
 
@@ -48,12 +50,13 @@ def repair(schema: Json, provider: str) -> Repaired:
     """
     if provider not in FORMS:
         raise InvalidInput(f"no provider {provider[:40]!r}; known are {', '.join(FORMS)}")
-    report = _Report()
-    body = _root(schema, report)
-    resolved = FORMS[provider].references(body)
+    form, report = FORMS[provider], _Report()
+    body = _root(cast(Json, shaped(schema, report.say)), report)
+    resolved = form.references(body)
     if resolved != body:
         report.say("references resolved")
-    finished = _node(resolved, FORMS[provider], report)
+        resolved = cast(Json, shaped(resolved, report.say))  # a reference may lead to what was no schema before
+    finished = rewritten(resolved, lambda value, key: _node(value, form, report, key))
     finished.setdefault("properties", {})
     return Repaired(finished, tuple(report.changes), tuple(report.rules))
 
@@ -97,7 +100,7 @@ def _root(schema: Json, report: _Report) -> Json:
         }
         body = {key: value for key, value in body.items() if value != {} or key == "properties"}
     for key in _COMBINATORS:
-        if isinstance(body.get(key), list):
+        if key in body:
             body = _merged(body, key, report)
     if "properties" not in body:
         report.say("properties added")
@@ -131,29 +134,24 @@ def _resolved(part: Any, root: Json) -> Any:
     return inlined({**bare, **cast(Json, part)})
 
 
-def _node(value: Any, form: _Form, report: _Report, key: str = "") -> Any:
+def _node(value: Any, form: _Form, report: _Report, key: str) -> Any:
     """A schema without booleans in places that providers refuse, and with types in the provider's form."""
-    if isinstance(value, bool) and key not in (
-        "additionalProperties",
-        "unevaluatedProperties",
-        "uniqueItems",
-        "nullable",
-    ):
+    if isinstance(value, bool):
+        if key in ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems"):
+            return value
         report.say("boolean schemas written out")
         return {} if value else {"not": {}}
-    if not isinstance(value, dict):
-        return cast(Any, value)
-    body = {name: _below(name, item, form, report) for name, item in cast(Json, value).items()}
+    body: Json = value
     if not form.type_lists and isinstance(body.get("type"), list):
         report.say("lists of types split")
         body = _split(body)
     if body.get("type") == "array" and "items" not in body and "prefixItems" not in body:
-        body["items"] = {}
+        body = {**body, "items": {}}
         report.say("missing items added")
-    if isinstance(body.get("required"), list) and isinstance(body.get("properties"), dict):
+    if "required" in body and "properties" in body:
         body = _known_required(body, report)
     if not form.empty_properties and key and body.get("properties") == {}:
-        del body["properties"]
+        body = {name: item for name, item in body.items() if name != "properties"}
         report.say("empty property maps removed")
     return body
 
@@ -165,18 +163,6 @@ def _known_required(body: Json, report: _Report) -> Json:
     report.say("required names without a property removed")
     rest = {key: item for key, item in body.items() if key != "required"}
     return {**rest, "required": kept} if kept else rest
-
-
-def _below(name: str, item: Any, form: _Form, report: _Report) -> Any:
-    if name in DATA_KEYS:
-        return item
-    if name in ("properties", "patternProperties", "$defs", "dependentSchemas") and isinstance(item, dict):
-        return {key: _node(one, form, report, "property") for key, one in cast(Json, item).items()}
-    if isinstance(item, list) and name in (*_COMBINATORS, "prefixItems"):
-        return [_node(one, form, report, "member") for one in cast("list[Any]", item)]
-    if name in ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"):
-        return _node(item, form, report, name)
-    return cast(Any, item)
 
 
 def _split(body: Json) -> Json:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
+from toolsearch.catalog.schema_walk import subschemas
 from toolsearch.errors import InvalidTool, LimitExceeded
 from toolsearch.tool import Json
 
@@ -22,7 +23,9 @@ DATA_KEYS: Final = frozenset({"enum", "const", "default", "examples", "example",
 """Keywords whose value is data, not a schema."""
 NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
 """Keywords whose value maps free names to schemas."""
-_DROPPED: Final = frozenset({"$defs", "definitions", "$schema", "$id"})
+_DROPPED: Final = frozenset(
+    {"$defs", "definitions", "$schema", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary", "$comment"}
+)
 
 
 @dataclass(slots=True)
@@ -129,6 +132,8 @@ def resolve(root: Json, reference: str) -> Any:
         raise InvalidTool(
             f"the reference {reference[:120]!r} leads outside of the schema; only local ones are followed"
         )
+    if len(reference) > 1 and "/" not in reference:
+        return _anchored(root, reference)
     parts = [unquote(part).replace("~1", "/").replace("~0", "~") for part in reference[1:].split("/")[1:]]
     found, target = _followed(root, parts)
     if not found and len(parts) == 2 and parts[0] in ("$defs", "definitions"):
@@ -136,6 +141,14 @@ def resolve(root: Json, reference: str) -> Any:
     if not found:
         raise InvalidTool(f"the reference {reference[:120]!r} leads nowhere")
     return target
+
+
+def _anchored(root: Json, reference: str) -> Any:
+    for nodes, one in enumerate(subschemas(root)):
+        counted(nodes)
+        if isinstance(one, dict) and cast(Json, one).get("$anchor") == reference[1:]:
+            return cast(Json, one)
+    raise InvalidTool(f"the reference {reference[:120]!r} leads nowhere")
 
 
 def _followed(root: Any, parts: list[str]) -> tuple[bool, Any]:

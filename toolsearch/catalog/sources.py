@@ -1,4 +1,7 @@
-"""Where tools come from: `load` takes any source and finds out what it is."""
+"""Where tools come from: `load` takes any source and finds out what it is.
+
+Python files and modules are run, and the servers of an `mcpServers` file are started: load only what you trust.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +15,48 @@ from toolsearch.errors import InvalidSource
 
 __all__ = ["Loaded", "Problem", "load"]
 
+_DOCUMENT: Final = "toolsearch.catalog.documents:load_document"
 READERS: Final = {
     ".jsonl": "toolsearch.catalog.jsonl:load_jsonl",
-    ".json": "toolsearch.catalog.documents:load_json",
+    ".json": _DOCUMENT,
+    ".jsonc": _DOCUMENT,
+    ".yaml": _DOCUMENT,
+    ".yml": _DOCUMENT,
+    ".toml": _DOCUMENT,
+    ".py": "toolsearch.catalog.python:load_file",
 }
 """Ending of a file -> what reads it: `reader(path, keep_going=)`."""
+SKIPPED: Final = "index.toml"
+"""Not a source: what says which sources an index has."""
 
 
 def load(source: str | Path, *, keep_going: bool = False) -> Loaded:
-    """The tools of a file, or of a folder of files in order of names.
+    """The tools of a file, of a folder of files in order of names, or of `module:name`.
 
-    Without `keep_going` the first broken tool is an error.
+    Folders are read without their subfolders; what starts with `.` or `_` is passed over. Without
+    `keep_going` the first broken tool is an error.
 
     Raises:
         InvalidSource: the source does not exist, is of no known kind, or holds something that is not a tool.
         LimitExceeded: it is larger or deeper than a bound.
+        MissingExtra: it needs a package that is not installed.
     """
     path = Path(source)
-    if path.is_dir():
-        return _folder(path, keep_going=keep_going)
-    if not path.exists():
-        raise InvalidSource(f"there is no file or folder {str(source)[:200]!r}")
-    return _reader(path)(path, keep_going=keep_going)
+    try:
+        if path.is_dir():
+            return _folder(path, keep_going=keep_going)
+        if path.exists():
+            return _reader(path)(path, keep_going=keep_going)
+    except OSError as error:
+        raise InvalidSource(f"{str(source)[:200]!r} cannot be read: {error.strerror}") from None
+    if ":" in str(source) and path.suffix not in READERS:
+        return _module(str(source), keep_going=keep_going)
+    raise InvalidSource(f"there is no file or folder {str(source)[:200]!r}")
 
 
 def _folder(folder: Path, *, keep_going: bool) -> Loaded:
     collector = Collector(keep_going=keep_going)
-    files = [path for path in sorted(folder.iterdir()) if path.suffix in READERS and path.is_file()]
+    files = [path for path in sorted(folder.iterdir()) if _is_source(path)]
     if not files:
         raise InvalidSource(f"no file in {str(folder)!r} ends in {', '.join(READERS)}")
     for path in files:
@@ -46,8 +64,18 @@ def _folder(folder: Path, *, keep_going: bool) -> Loaded:
     return collector.loaded()
 
 
+def _is_source(path: Path) -> bool:
+    return path.suffix in READERS and path.is_file() and path.name[0] not in "._" and path.name != SKIPPED
+
+
 def _reader(path: Path) -> Callable[..., Loaded]:
     if path.suffix not in READERS:
         raise InvalidSource(f"{path.name} ends in none of {', '.join(READERS)}")
     module, _, name = READERS[path.suffix].partition(":")
     return getattr(import_module(module), name)
+
+
+def _module(source: str, *, keep_going: bool) -> Loaded:
+    from toolsearch.catalog.python import load_module
+
+    return load_module(source, keep_going=keep_going)
