@@ -51,14 +51,18 @@ CREATE INDEX IF NOT EXISTS used ON entries (body);
 CREATE TABLE IF NOT EXISTS changes (
     generation INTEGER PRIMARY KEY, added INTEGER NOT NULL, changed INTEGER NOT NULL, removed INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors (
-    encoder TEXT NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (encoder, text)) WITHOUT ROWID;
+    encoder TEXT NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (encoder, text));
 INSERT OR IGNORE INTO meta VALUES ('generation', '0'), ('places', '0'), ('arranged', '0');
 """
 
 
-ENTRIES: Final = """
-SELECT e.tool, e.row, b.hash, e.origin, e.place FROM entries e JOIN bodies b ON b.number = e.body
-WHERE e.died IS NULL AND (? IS NULL OR e.tool IN (SELECT value FROM json_each(?))) ORDER BY e.place"""
+EVERY_ENTRY: Final = """
+SELECT e.tool, e.row, b.hash, e.origin, e.place FROM entries e CROSS JOIN bodies b ON b.number = e.body
+WHERE e.died IS NULL ORDER BY e.place"""
+SOME_ENTRIES: Final = """
+SELECT e.tool, e.row, b.hash, e.origin, e.place FROM json_each(?) j
+CROSS JOIN entries e ON e.tool = j.value AND e.died IS NULL CROSS JOIN bodies b ON b.number = e.body
+ORDER BY e.place"""
 
 
 class Rows(NamedTuple):
@@ -208,7 +212,8 @@ class Store:
         Raises:
             IndexDamaged: one is missing.
         """
-        statement = "SELECT number, body FROM bodies WHERE number IN (SELECT value FROM json_each(?))"
+        # CROSS JOIN keeps SQLite from walking the list once for every row of the table.
+        statement = "SELECT b.number, b.body FROM json_each(?) j CROSS JOIN bodies b ON b.number = j.value"
         found = {cast("int", number): str(body) for number, body in self.read(statement, (json.dumps(bodies),))}
         if len(found) < len(set(bodies)):
             raise IndexDamaged(f"{len(set(bodies)) - len(found)} tools are missing from the database of {self.root}")
@@ -216,8 +221,7 @@ class Store:
 
     def entries(self, tools: Iterable[str] | None = None) -> dict[str, Entry]:
         """What the newest generation holds of tools, by id; None means all. In catalog order."""
-        some = None if tools is None else json.dumps(list(tools))
-        found = self.read(ENTRIES, (some, some))
+        found = self.read(EVERY_ENTRY) if tools is None else self.read(SOME_ENTRIES, (json.dumps(list(tools)),))
         return {
             str(tool): Entry(cast("int", row), str(own), str(origin), cast("int", place))
             for tool, row, own, origin, place in found
@@ -226,16 +230,16 @@ class Store:
     def vectors(self, encoder: str, bodies: Sequence[int]) -> dict[int, Floats]:
         """Vectors of bodies by number, as far as they are there."""
         statement = (
-            "SELECT b.number, v.vector FROM bodies b JOIN vectors v ON v.encoder = ? AND v.text = b.text "
-            "WHERE b.number IN (SELECT value FROM json_each(?))"
+            "SELECT b.number, v.vector FROM json_each(?) j CROSS JOIN bodies b ON b.number = j.value "
+            "CROSS JOIN vectors v ON v.encoder = ? AND v.text = b.text"
         )
-        found = self.read(statement, (encoder, json.dumps(bodies)))
+        found = self.read(statement, (json.dumps(bodies), encoder))
         return {cast("int", number): np.frombuffer(cast("bytes", vector), np.float32) for number, vector in found}
 
     def encoded(self, encoder: str, texts: Sequence[str]) -> set[str]:
         """Those hashes of texts that have a vector."""
-        statement = "SELECT text FROM vectors WHERE encoder = ? AND text IN (SELECT value FROM json_each(?))"
-        return {str(text) for (text,) in self.read(statement, (encoder, json.dumps(texts)))}
+        statement = "SELECT v.text FROM json_each(?) j CROSS JOIN vectors v ON v.encoder = ? AND v.text = j.value"
+        return {str(text) for (text,) in self.read(statement, (json.dumps(texts), encoder))}
 
     def keep_vectors(self, encoder: str, vectors: Mapping[str, Floats]) -> None:
         """Keep vectors by hash of their text, durably."""
