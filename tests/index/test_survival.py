@@ -29,28 +29,31 @@ from toolsearch.index.tool_index import ToolIndex
 
 state.SMALL = 20
 
+def say(line):
+    os.write(1, f"{line}\\n".encode())  # one call, so that a kill cuts no line in two
+
 def write(root, seed):
     rng = random.Random(seed)
     with ToolIndex.open(root) as index:
-        print("open", os.getpid(), flush=True)
+        say(f"open {os.getpid()}")
         for step in range(10_000):
             number = rng.randrange(60)
             words = f"seed {seed} step {step}"
             if rng.random() < 0.4:
                 index.remove([f"tool_{number}"])
-                print("-", number, flush=True)
+                say(f"- {number}")
             elif rng.random() < 0.1:
                 index.verify(repair=True)
             else:
                 index.upsert([tool(number, words)])
-                print("+", number, words, flush=True)
+                say(f"+ {number} {words}")
 
 for line in sys.stdin:
     child = os.fork()
     if not child:
         write(sys.argv[1], int(line))
     os.waitpid(child, 0)
-    print("dead", flush=True)
+    say("dead")
 """
 
 
