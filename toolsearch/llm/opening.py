@@ -1,4 +1,4 @@
-"""Models by name: "openai:gpt-5.4", "anthropic:claude-sonnet-4-5", "openai-chat:http://127.0.0.1:8000/v1#qwen"."""
+"""Models by name: "openai:gpt-5.4", "anthropic:claude-opus-5", "openai-chat:http://127.0.0.1:8000/v1#qwen"."""
 
 from __future__ import annotations
 
