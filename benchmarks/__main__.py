@@ -26,9 +26,12 @@ def run(
     encoder: Annotated[str, typer.Option(help="Encoder of the indexes.")] = "builtin",
     split: Annotated[str, typer.Option(help="Split of the demo: development or test.")] = "development",
     name: Annotated[str, typer.Option(help="Name of the run; default is the time.")] = "",
+    only: Annotated[str, typer.Option(help="Names of tasks, separated by commas; all when empty.")] = "",
 ) -> None:
     """Run strategies over every task; prints a table and keeps each answer."""
     tasks: list[Task] = [demo(split)] + (list(development_parts(data)) if data else [])
+    wanted = [one.strip() for one in only.split(",") if one.strip()]
+    tasks = [task for task in tasks if not wanted or task.name in wanted]
     out = HERE / "runs" / (name or datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S"))
     folders = run_all(tasks, [one.strip() for one in strategies.split(",")], out=out, encoder=encoder)
     print(reports.markdown(folders))
