@@ -27,7 +27,7 @@ def test_names_are_legal(tool_id: str, provider: str) -> None:
     assert exposed_name(tool_id, provider) == name
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(alphabet="ab/_.1é", min_size=1, max_size=8), unique=True, max_size=30))
 def test_names_are_distinct(ids: list[str]) -> None:
     """Ids that look alike still have different names, and the table leads back."""
@@ -58,3 +58,8 @@ def test_duplicate_ids_share_a_name_without_complaint() -> None:
     """The same id twice is one tool; the error is for two."""
     assert exposed_names(["a", "a"]) == {"a": "a"}
     assert issubclass(DuplicateTool, InvalidInput)
+
+
+def test_underscores_beside_a_slash_stay_apart() -> None:
+    """Where the joint could be read in two ways, the id is altered."""
+    assert len(exposed_names(["_/", "/_", "a/_b", "a_/b", "a__b", "a/b"])) == 6

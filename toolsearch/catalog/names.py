@@ -52,7 +52,7 @@ def exposed_name(tool_id: str, provider: str = "portable") -> str:
     """
     rule = rule_of(provider)
     plain = tool_id.replace("/", "__")
-    if "__" not in tool_id and rule.takes(plain) and not _HASHED.fullmatch(plain):
+    if "__" not in tool_id and "___" not in plain and rule.takes(plain) and not _HASHED.fullmatch(plain):
         return plain
     digest = hashlib.sha256(tool_id.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
     bare = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
