@@ -13,6 +13,11 @@ from toolsearch.protocols import Hit, SearchResult, ToolSearchRequest, ToolSearc
 from toolsearch.tool import ReturnBehavior, SearchBehavior, Tool, ToolSpec
 
 if TYPE_CHECKING:
+    from toolsearch.llm.opening import open_model
+    from toolsearch.decision import open_decision_model
+    from toolsearch.strategies.decision import DecisionStrategy
+    from toolsearch.agent.memory import ChatMemory
+    from toolsearch.agent.host import Agent
     from toolsearch.catalog.functions import tool, tools_from
     from toolsearch.catalog.injection import Injected
     from toolsearch.encoders import open_encoder
@@ -25,19 +30,27 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LAZY: dict[str, str] = {
+    "Agent": "toolsearch.agent.host",
+    "ChatMemory": "toolsearch.agent.memory",
+    "DecisionStrategy": "toolsearch.strategies.decision",
     "Definition": "toolsearch.index.definition",
     "Injected": "toolsearch.catalog.injection",
     "RetrieverStrategy": "toolsearch.strategies.answering",
     "SimpleStrategy": "toolsearch.strategies.simple",
     "ToolIndex": "toolsearch.index.tool_index",
     "VectorStrategy": "toolsearch.strategies.vector",
+    "open_decision_model": "toolsearch.decision",
     "open_encoder": "toolsearch.encoders",
+    "open_model": "toolsearch.llm.opening",
     "tool": "toolsearch.catalog.functions",
     "tools_from": "toolsearch.catalog.functions",
 }
 globals().pop("tool", None)  # the module was bound to this name when it was loaded; here it is the decorator's
 
 __all__ = [
+    "Agent",
+    "ChatMemory",
+    "DecisionStrategy",
     "Definition",
     "Hit",
     "Injected",
@@ -54,7 +67,9 @@ __all__ = [
     "ToolSpec",
     "ToolView",
     "VectorStrategy",
+    "open_decision_model",
     "open_encoder",
+    "open_model",
     "tool",
     "tools_from",
 ]
