@@ -17,6 +17,7 @@ from toolsearch.agent.events import (
     Hook,
     ModelAnswered,
     ModelAsked,
+    RunFailed,
     RunFinished,
     ToolFinished,
     ToolStarted,
@@ -65,6 +66,9 @@ class Driver:
                 answer = await self._do(steps.send(answer))
         except StopIteration as stop:
             result: RunResult = stop.value
+        except BaseException as error:
+            await self.emit(RunFailed(error=error, context=self.run.settings.context))
+            raise
         finally:
             steps.close()
         await self.emit(RunFinished(result=result, context=self.run.settings.context))

@@ -54,6 +54,24 @@ class RunFinished:
     context: InvocationContext
 
 
-Event = ModelAsked | TextDelta | CallDelta | CallComplete | ModelAnswered | ToolStarted | ToolFinished | RunFinished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFailed:
+    """An error ended the run; it is raised to whoever asked."""
+
+    error: BaseException
+    context: InvocationContext
+
+
+Event = (
+    ModelAsked
+    | TextDelta
+    | CallDelta
+    | CallComplete
+    | ModelAnswered
+    | ToolStarted
+    | ToolFinished
+    | RunFinished
+    | RunFailed
+)
 Hook = Callable[[Event], Awaitable[None] | None]
 """Sees every event. An error of a hook is logged and does not disturb the run."""

@@ -11,10 +11,11 @@ from toolsearch.agent.arguments import parsed
 from toolsearch.agent.compensation import rolled_back, to_undo
 from toolsearch.agent.planning import Planned
 from toolsearch.agent.records import PendingCall, RunResult, ToolExecution
+from toolsearch.agent.results import ToolReturn
 from toolsearch.agent.run import Run
 from toolsearch.agent.toolbox import Toolbox
 from toolsearch.chat import ChatRequest, ChatResponse
-from toolsearch.conversation import AssistantMessage, Message, Text, ToolResult, UserMessage, found_in
+from toolsearch.conversation import AssistantMessage, Message, Text, ToolResult, Usage, UserMessage, found_in
 from toolsearch.errors import RunStopped, ToolArgumentsError
 from toolsearch.tool import Json, ReturnBehavior
 
@@ -173,6 +174,8 @@ def _round(run: Run, message: AssistantMessage, planned: Sequence[Planned]) -> G
     ran: Ran = yield RunCalls(tuple(planned))
     run.rounds += 1
     run.executions += ran.executions
+    for one in ran.executions:
+        run.usage += (one.value.usage if isinstance(one.value, ToolReturn) else None) or Usage()
     yield from _undo(run, ran)
     results = [one.result for one in run.executions[len(run.executions) - len(ran.executions) :]]
     yield from _remember(run, [message, *results])

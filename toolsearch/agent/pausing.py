@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -42,8 +43,8 @@ class Paused:
         run.executions = [_execution(one) for one in body["executions"]]
 
 
-def dump(run: Run, waiting: AssistantMessage) -> str:
-    """A run whose calls wait for approval, as JSON. It holds the conversation: keep it as you keep that."""
+def dump(run: Run, waiting: AssistantMessage, pending: Iterable[str]) -> str:
+    """A run whose calls wait, those with the ids `pending` for approval. It holds the conversation: keep it as that."""
     context, found = run.settings.context, run.found
     body: Json = {
         "v": FORMAT,
@@ -51,6 +52,7 @@ def dump(run: Run, waiting: AssistantMessage) -> str:
         "memory_id": context.memory_id,
         "caller": None if context.caller is None else sorted(context.caller),
         "waiting": message_json(waiting),
+        "pending": list(pending),
         "message": message_json(context.message),
         "augmented": message_json(context.augmented),
         "window": [[one.run, one.number, message_json(one.message)] for one in run.window],

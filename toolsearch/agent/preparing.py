@@ -106,7 +106,7 @@ async def resumed(agent: Agent, paused: str, decisions: Mapping[str, Decision], 
     conversation = await _conversation(agent, context)
     driver = await _driver(agent, Request(context=context), conversation, emit)
     state.restore(driver.run)
-    given = {call.id: decisions.get(call.id, False) for call in state.waiting.calls}
+    given = {call_id: decisions.get(call_id, False) for call_id in state.body["pending"]}
     return await driver.drive(_pausing(driver.run, steps(driver.run, Waiting(state.waiting, given))))
 
 
@@ -115,8 +115,9 @@ def _pausing(run: Run, inner: Steps) -> Steps:
     result = yield from inner
     if result.finish != "approval":
         return result
+    ids = [one.call.id for one in result.pending]
     return replace(
-        result, paused=dump(run, cast("AssistantMessage", result.messages[-1])), messages=result.messages[:-1]
+        result, paused=dump(run, cast("AssistantMessage", result.messages[-1]), ids), messages=result.messages[:-1]
     )
 
 

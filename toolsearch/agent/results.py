@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, cast
 
-from toolsearch.conversation import Content, Media, Part, Reference, Text, parts
+from toolsearch.conversation import Content, Media, Part, Reference, Text, Usage, parts
 from toolsearch.errors import ToolErrorForModel, UnsupportedContent
 from toolsearch.tool import Executor, Json, canonical
 
@@ -21,6 +21,8 @@ SUCCESS: Final = "Success"
 class ToolReturn:
     """A tool may return this to choose its content itself, or to add attributes that the model does not see.
 
+    `usage` are tokens that the tool itself spent; they are added to the run's.
+
     Raises:
         InvalidTool: an attribute is not JSON.
     """
@@ -28,6 +30,7 @@ class ToolReturn:
     content: Any
     attributes: Json = field(default_factory=dict[str, Any])
     is_error: bool = False
+    usage: Usage | None = None
 
     def __post_init__(self) -> None:
         canonical(self.attributes, what="the attributes of a result")

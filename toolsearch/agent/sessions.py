@@ -1,0 +1,90 @@
+"""Sessions with MCP servers that outlive single calls, and are opened again when they break."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, Final
+
+from toolsearch.errors import ToolErrorForModel
+
+CLOSING: Final = 10.0
+"""Seconds that a server has to go down."""
+
+Connect = Callable[[], AbstractAsyncContextManager[Any]]
+
+
+class Session:
+    """One server, connected at first use. `connect` opens a client of the MCP SDK.
+
+    The connection belongs to the event loop that opened it; in another loop a new one is opened.
+    """
+
+    def __init__(self, name: str, connect: Connect, seconds: float) -> None:
+        self.name = name
+        self.generation = 0
+        """Grows with every connection."""
+        self._connect, self._seconds = connect, seconds
+        self._task: asyncio.Task[None] | None = None
+        self._ready: asyncio.Future[Any] | None = None
+        self._stop: asyncio.Event | None = None
+
+    async def client(self) -> Any:
+        """The open client.
+
+        Raises:
+            ToolErrorForModel: the server cannot be reached in time.
+        """
+        if self._ready is None or self._task is None or self._task.done() or self._foreign():
+            self._open()
+        ready = self._ready
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await asyncio.shield(ready) if ready else None
+        except Exception as error:
+            self.drop()
+            raise ToolErrorForModel(f"The server {self.name!r:.80} cannot be reached now.") from error
+
+    def drop(self) -> None:
+        """Let a broken connection go; the next call opens a new one."""
+        if self._stop is not None and not self._foreign():
+            self._stop.set()
+        self._task = self._ready = self._stop = None
+
+    async def close(self) -> None:
+        """End the connection and wait until the server is down."""
+        task = None if self._foreign() else self._task
+        self.drop()
+        if task is not None:
+            await asyncio.wait([task], timeout=CLOSING)
+
+    def _foreign(self) -> bool:
+        return self._task is not None and self._task.get_loop() is not asyncio.get_running_loop()
+
+    def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._ready, self._stop = loop.create_future(), asyncio.Event()
+        self._ready.add_done_callback(_seen)
+        self._task = loop.create_task(self._hold(self._ready, self._stop))
+        self.generation += 1
+
+    async def _hold(self, ready: asyncio.Future[Any], stop: asyncio.Event) -> None:
+        """One task opens and closes the connection, for its scopes may not be left from another one."""
+        try:
+            async with self._connect() as client:
+                if not ready.done():
+                    ready.set_result(client)
+                await stop.wait()
+        except asyncio.CancelledError:
+            if not ready.done():
+                ready.cancel()
+            raise
+        except BaseException as error:  # noqa: BLE001 - told to whoever waits for the connection
+            if not ready.done():
+                ready.set_exception(RuntimeError(f"{type(error).__name__}: {str(error)[:200]}"))
+
+
+def _seen(ready: asyncio.Future[Any]) -> None:
+    with suppress(asyncio.CancelledError):
+        ready.exception()
