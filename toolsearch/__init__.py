@@ -13,17 +13,17 @@ from toolsearch.protocols import Hit, SearchResult, ToolSearchRequest, ToolSearc
 from toolsearch.tool import ReturnBehavior, SearchBehavior, Tool, ToolSpec
 
 if TYPE_CHECKING:
-    from toolsearch.llm.opening import open_model
-    from toolsearch.decision import open_decision_model
-    from toolsearch.strategies.decision import DecisionStrategy
-    from toolsearch.agent.memory import ChatMemory
     from toolsearch.agent.host import Agent
+    from toolsearch.agent.memory import ChatMemory
     from toolsearch.catalog.functions import tool, tools_from
     from toolsearch.catalog.injection import Injected
+    from toolsearch.decision import open_decision_model
     from toolsearch.encoders import open_encoder
     from toolsearch.index.definition import Definition
     from toolsearch.index.tool_index import ToolIndex
+    from toolsearch.llm.opening import open_model
     from toolsearch.strategies.answering import RetrieverStrategy
+    from toolsearch.strategies.decision import DecisionStrategy
     from toolsearch.strategies.simple import SimpleStrategy
     from toolsearch.strategies.vector import VectorStrategy
 
