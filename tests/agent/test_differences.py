@@ -94,7 +94,7 @@ def test_wrong_arguments_name_what_is_missing() -> None:
     model = ScriptedModel([call("fetch"), call("fetch", ident="9"), call("add", a=1), call("add", a=1, c=2)], "ok")
     done = agent(model, [tool, add], search=None).run_sync("?")
     missing, wrong, python, unknown = done.tool_executions
-    assert "'id' is a required property" in missing.result.text
+    assert "missing: id" in missing.result.text
     assert "'ident'" in wrong.result.text
     assert 'Required parameter "b" of tool "add" is missing' in python.result.text
     assert "no parameter 'c'" in unknown.result.text

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, Final, cast
 
+from toolsearch.catalog.validation import check_arguments
 from toolsearch.errors import ToolArgumentsError
 from toolsearch.tool import Json, ToolSpec
 
@@ -60,26 +61,8 @@ def check(spec: ToolSpec, arguments: Json) -> Json:
     declared = {name: cast("Json", one) for name, one in properties.items() if isinstance(one, dict)}
     defaults = {name: one["default"] for name, one in declared.items() if "default" in one and name not in arguments}
     filled: Json = {**arguments, **defaults}
-    faults = _faults(spec, filled)
+    faults = check_arguments(spec, filled)
     if faults:
         told = "; ".join(faults[:MAX_PROBLEMS])
         raise ToolArgumentsError(f"the arguments of tool {spec.name[:80]!r} do not fit: {told}")
     return filled
-
-
-def _faults(spec: ToolSpec, arguments: Json) -> list[str]:
-    from jsonschema import Draft202012Validator, SchemaError
-    from jsonschema.protocols import Validator
-    from referencing import Registry
-
-    validator: Validator = Draft202012Validator(spec.parameters, registry=Registry())
-    found: list[str] = []
-    try:
-        for error in validator.iter_errors(arguments):  # pyright: ignore[reportUnknownMemberType]
-            place = ".".join(str(step) for step in error.absolute_path)
-            found.append(f"{place}: {error.message:.200}" if place else f"{error.message:.200}")
-            if len(found) >= MAX_PROBLEMS:
-                break
-    except (SchemaError, RecursionError, re.error, LookupError) as error:
-        return [f"the tool's own schema cannot be used: {error!s:.120}"]
-    return found
