@@ -16,7 +16,7 @@ Connect = Callable[[], AbstractAsyncContextManager[Any]]
 
 
 class Session:
-    """One server, connected at first use. `connect` opens a client of the MCP SDK.
+    """One server, connected at first use. `connect` opens a connection.
 
     The connection belongs to the event loop that opened it; in another loop a new one is opened.
     """
@@ -30,8 +30,8 @@ class Session:
         self._ready: asyncio.Future[Any] | None = None
         self._stop: asyncio.Event | None = None
 
-    async def client(self) -> Any:
-        """The open client.
+    async def connection(self) -> Any:
+        """The open connection.
 
         Raises:
             ToolErrorForModel: the server cannot be reached in time.
@@ -80,7 +80,7 @@ class Session:
             if not ready.done():
                 ready.cancel()
             raise
-        except BaseException as error:  # noqa: BLE001 - told to whoever waits for the connection
+        except Exception as error:  # noqa: BLE001 - a server may fail in any way; it is told to whoever waits
             if not ready.done():
                 ready.set_exception(RuntimeError(f"{type(error).__name__}: {str(error)[:200]}"))
 

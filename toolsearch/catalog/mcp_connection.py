@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import METHOD_NOT_FOUND, ToolListChangedNotification
+from mcp_types import METHOD_NOT_FOUND, CallToolResult, ToolListChangedNotification
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolsearch.catalog.loaded import Problem
@@ -106,13 +106,28 @@ class Connection:
             ToolErrorForModel: the server says that the call failed, or does not answer.
         """
         try:
-            return answer_of(await self._session.call_tool(name, arguments, read_timeout_seconds=self._limits.call))
+            return answer_of(await self.result(name, arguments))
         except ToolErrorForModel as error:
             self._note_refusal(str(error))
             raise
+
+    async def result(self, name: str, arguments: Json) -> CallToolResult:
+        """Call a tool by the server's own name: all of its answer, also when that says that the call failed.
+
+        Raises:
+            ToolErrorForModel: the server does not answer.
+        """
+        try:
+            return await self._session.call_tool(name, arguments, read_timeout_seconds=self._limits.call)
         except FAILURES as error:
             self._note_refusal(str(error))
             raise ToolErrorForModel(f"server {self.server.name!r} failed: {reason_of(error)}") from error
+
+    def has_changed(self) -> bool:
+        """Whether there was a sign, since this was asked last, that the tools changed."""
+        changed = self._changed.is_set()
+        self._changed.clear()
+        return changed
 
     async def run(self) -> None:
         """Hold the session open until `close`; failures are kept for `opened`."""
