@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 import httpx2
 
 from toolsearch.errors import DecisionFailed, InvalidDecision
+from toolsearch.retries import asked_wait, may_heal
 
-RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 MAX_ANSWER: Final = 16_000_000
 """Bytes of one answer."""
 MAX_WAIT: Final = 30.0
@@ -46,7 +46,7 @@ async def post(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]
             reply = await _reply(client, endpoint, body)
             if reply.status == 200:
                 return _object(reply.content, endpoint.url)
-            if reply.status and reply.status not in RETRIED:
+            if reply.status and not may_heal(reply.status):
                 break
             if attempt < endpoint.retries:
                 await asyncio.sleep(_delay(reply.headers, attempt))
@@ -83,11 +83,9 @@ async def _once(client: httpx2.AsyncClient, endpoint: Endpoint, body: Mapping[st
 
 def _delay(headers: Mapping[str, str], attempt: int) -> float:
     """Seconds to wait: what the server says, else growing ones with some chance in them."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return min(MAX_WAIT, max(0.0, float(headers[name]) * unit))
-        except (KeyError, ValueError):
-            continue
+    asked = asked_wait(headers)
+    if asked is not None:
+        return min(MAX_WAIT, asked)
     return 0.25 * 2**attempt * (1 + random.random())  # noqa: S311 - spreads retries, protects nothing
 
 

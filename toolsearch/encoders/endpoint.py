@@ -13,8 +13,8 @@ from weakref import finalize
 
 from toolsearch.encoders.deadline import Watch
 from toolsearch.errors import EncoderFailed, InvalidInput
+from toolsearch.retries import asked_wait, may_heal
 
-RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504, 529})
 ERROR_BYTES: Final = 4_000
 """What is read of an answer that is an error."""
 
@@ -96,7 +96,7 @@ class Endpoint:
             if answer is not None:
                 problem = self._complaint(answer, key)
             wanted = pause if answer is None or answer.pause is None else answer.pause
-            again = answer is None or answer.status in RETRIED
+            again = answer is None or may_heal(answer.status)
             hopeless = wanted > self._limits.longest_pause or time.monotonic() + wanted > end
             if not again or not tries_left or hopeless:
                 break
@@ -129,17 +129,10 @@ class Endpoint:
                 raise EncoderFailed(f"{self._host} did not end its answer within {self._limits.seconds:g} s")
         if good and len(body) > largest:
             raise EncoderFailed(f"{self._host} answered with more than {largest} bytes for one request")
-        return _Answer(response.status_code, bytes(body), _seconds(response.headers.get("retry-after")))
+        return _Answer(response.status_code, bytes(body), asked_wait(response.headers))
 
     def _complaint(self, answer: _Answer, key: str) -> str:
         said = " ".join(answer.body[:ERROR_BYTES].decode("utf-8", "replace").split())
         said = (said.replace(key, "***") if key else said)[:200]
         way_out = f"; set {key_variable(self._host)} to its key" if answer.status in (401, 403) else ""
         return f"answered {answer.status}{way_out}: {said}"
-
-
-def _seconds(value: str | None) -> float | None:
-    """The pause that a Retry-After header asks for in seconds; None without one (dates are not read)."""
-    if value is None or not (value.isascii() and value.isdigit() and len(value) < 10):
-        return None
-    return float(value)

@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from toolsearch.errors import MissingExtra, ModelFailed
+from toolsearch.retries import asked_wait, may_heal
 
-AGAIN: Final = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which asking again may help."""
 MAX_WAIT: Final = 60.0
 """Longest wait that a server may ask for, in seconds."""
 
@@ -44,15 +43,12 @@ def failed(provider: str, error: Exception) -> ModelFailed:
     """The error of an SDK as ModelFailed. Without a status the connection broke, which may heal."""
     status: Any = getattr(error, "status_code", None)
     known = status if isinstance(status, int) and status > 0 else None
-    retry = known is None or known >= 500 or known in AGAIN
+    retry = known is None or may_heal(known)
     text = f"{provider}: {str(error)[:500]}"
     return ModelFailed(text, status=known, retry=retry, wait=_wait(getattr(error, "response", None)))
 
 
 def _wait(response: Any) -> float | None:
     headers: Mapping[str, str] = getattr(response, "headers", None) or {}
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return min(max(seconds, 0.0), MAX_WAIT)
+    asked = asked_wait(headers)
+    return None if asked is None else min(asked, MAX_WAIT)
