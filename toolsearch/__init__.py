@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from toolsearch.chat import ChatOptions
     from toolsearch.conversation import AssistantMessage, Media, SystemMessage, ToolCall, ToolResult, UserMessage
     from toolsearch.decision import open_decision_model
+    from toolsearch.decision.chat import ChatDecisionModel
     from toolsearch.encoders import open_encoder
     from toolsearch.errors import ToolErrorForModel
     from toolsearch.index.definition import Definition
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from toolsearch.llm.opening import open_model
     from toolsearch.strategies.answering import RetrieverStrategy
     from toolsearch.strategies.decision import DecisionStrategy
+    from toolsearch.strategies.judges import open_judge
     from toolsearch.strategies.simple import SimpleStrategy
     from toolsearch.strategies.vector import VectorStrategy
 
@@ -47,6 +49,7 @@ __version__ = "0.1.0"
 _LAZY: dict[str, str] = {
     "Agent": "toolsearch.agent.host",
     "AssistantMessage": "toolsearch.conversation",
+    "ChatDecisionModel": "toolsearch.decision.chat",
     "ChatMemory": "toolsearch.agent.memory",
     "ChatOptions": "toolsearch.chat",
     "DecisionStrategy": "toolsearch.strategies.decision",
@@ -78,6 +81,7 @@ _LAZY: dict[str, str] = {
     "compensates": "toolsearch.agent.compensation",
     "open_decision_model": "toolsearch.decision",
     "open_encoder": "toolsearch.encoders",
+    "open_judge": "toolsearch.strategies.judges",
     "open_model": "toolsearch.llm.opening",
     "retrying": "toolsearch.agent.wrappers",
     "tool": "toolsearch.catalog.functions",
@@ -88,6 +92,7 @@ globals().pop("tool", None)  # the module was bound to this name when it was loa
 __all__ = [
     "Agent",
     "AssistantMessage",
+    "ChatDecisionModel",
     "ChatMemory",
     "ChatOptions",
     "DecisionStrategy",
@@ -129,6 +134,7 @@ __all__ = [
     "compensates",
     "open_decision_model",
     "open_encoder",
+    "open_judge",
     "open_model",
     "retrying",
     "tool",

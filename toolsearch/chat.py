@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,7 +15,8 @@ class ChatOptions:
     """How a model should answer; None leaves it to the model.
 
     `tool_choice` is "auto", "none", "required", or the name of a tool. `metadata_keys` names the keys of a
-    tool's metadata that are sent with it; none are by default. `more` goes into the request as it is.
+    tool's metadata that are sent with it; none are by default. `logprobs` asks for so many rivals of each token,
+    where the model's features say that it tells them. `more` goes into the request as it is.
     """
 
     tool_choice: str | None = None
@@ -23,6 +24,7 @@ class ChatOptions:
     max_tokens: int | None = None
     temperature: float | None = None
     metadata_keys: tuple[str, ...] = ()
+    logprobs: int | None = None
     more: Json = field(default_factory=dict[str, Any])
 
 
@@ -41,14 +43,23 @@ class ChatRequest:
     options: ChatOptions = field(default_factory=ChatOptions)
 
 
+@dataclass(frozen=True, slots=True)
+class TokenChance:
+    """One token of the text, and the logarithm of the probability of each token that could have stood there."""
+
+    text: str
+    logprobs: Mapping[str, float]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """One answer. `finish` is stop, tool_calls, length, refusal or other."""
+    """One answer. `finish` is stop, tool_calls, length, refusal or other; `chances` are the text's, when asked for."""
 
     message: AssistantMessage
     usage: Usage = field(default_factory=Usage)
     finish: str = "stop"
     model: str = ""
+    chances: tuple[TokenChance, ...] = ()
 
     @property
     def text(self) -> str:
@@ -93,8 +104,8 @@ class Features:
     """What a model can take. `names` is the provider's rule for names and schemas.
 
     `media` are the kinds of content that users may send, such as image, and `result_media` those of results.
-    `native_search` says that found
-    tools can be referred to. `max_tools` bounds the list. `forced` are the tool choices beyond auto and none.
+    `native_search` says that found tools can be referred to. `max_tools` bounds the list. `forced` are the tool
+    choices beyond auto and none. `logprobs` says that the chances of the text's tokens are told when asked for.
     """
 
     names: str = "openai"
@@ -104,6 +115,7 @@ class Features:
     native_search: bool = False
     max_tools: int = 128
     forced: tuple[str, ...] = ("required", "tool")
+    logprobs: bool = False
 
 
 class ChatModel(Protocol):

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from toolsearch import ToolIndex, ToolSearchRequest, ToolSearchResult, ToolSpec
-from toolsearch.errors import DecisionFailed, InvalidInput, ToolArgumentsError, ToolExecutionError
-from toolsearch.questions import Decision, Question, State, YesNo, YesNoAnswer
+from toolsearch import ChatDecisionModel, ToolIndex, ToolSearchRequest, ToolSearchResult, ToolSpec, open_judge
+from toolsearch.decision.wrappers import Batched, Cached
+from toolsearch.errors import DecisionFailed, DecisionRefused, InvalidInput, ToolArgumentsError, ToolExecutionError
+from toolsearch.questions import Decision, Question, Refusal, State, YesNo, YesNoAnswer
 from toolsearch.strategies.deciding import DELIMITED
 from toolsearch.strategies.decision import DecisionStrategy
 
@@ -142,6 +143,33 @@ def test_a_large_catalog_is_shortlisted() -> None:
     result = asyncio.run(strategy.search(request))
     assert set(result.found) == {"get_forecast", "get_weather"}
     assert "not checked by the decision model" in result.text
+    assert result.attributes == {"judge": "failed: DecisionFailed"}
+
+
+def test_a_refused_tool_does_not_stop_the_search() -> None:
+    """The others are found; only when all are refused there is an error."""
+
+    class Shy:
+        def __init__(self, refused: int) -> None:
+            self.refused = refused
+
+        async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
+            answers = [Refusal("policy") if i < self.refused else YesNoAnswer(0.9) for i in range(len(questions))]
+            return Decision(answers=dict(zip(questions, answers, strict=True)))
+
+    assert search(DecisionStrategy(model=Shy(1))).found == ("get_forecast", "send_mail", "ping")
+    with pytest.raises(DecisionRefused, match="all 4"):
+        search(DecisionStrategy(model=Shy(4)))
+
+
+def test_judges_have_names() -> None:
+    """A chat model is one as well; unknown names say which there are."""
+    assert isinstance(open_judge("systemone:http://127.0.0.1:9#m", cached=True), Cached)
+    batched = open_judge("chat:openai-chat:http://127.0.0.1:9/v1#m")
+    assert isinstance(batched, Batched)
+    assert isinstance(batched.model, ChatDecisionModel)
+    with pytest.raises(InvalidInput, match="chat:, systemone:"):
+        open_judge("coin:toss")
 
 
 def test_descriptions_are_fenced() -> None:

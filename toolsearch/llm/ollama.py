@@ -18,10 +18,10 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.written import as_object, as_text, call_id, extras, plain
+from toolsearch.llm.written import as_object, as_text, call_id, chances, extras, plain
 from toolsearch.tool import Json
 
-FEATURES: Final = Features(names="ollama", media=("image",), max_tools=128, forced=())
+FEATURES: Final = Features(names="ollama", media=("image",), max_tools=128, forced=(), logprobs=True)
 FINISH: Final = {"stop": "stop", "length": "length"}
 
 
@@ -92,6 +92,8 @@ def render(request: ChatRequest, model: str) -> Json:
         ]
     numbers = {"num_predict": options.max_tokens, "temperature": options.temperature}
     given = {key: value for key, value in numbers.items() if value is not None}
+    if options.logprobs is not None:
+        body |= {"logprobs": True, "top_logprobs": options.logprobs}
     return {**body, **({"options": given} if given else {}), **options.more}
 
 
@@ -125,4 +127,10 @@ def _call(function: Json) -> ToolCall:
 def _response(body: Json, message: AssistantMessage) -> ChatResponse:
     counted = Usage(input_tokens=body.get("prompt_eval_count") or 0, output_tokens=body.get("eval_count") or 0)
     finish = "tool_calls" if message.calls else FINISH.get(body.get("done_reason") or "", "other")
-    return ChatResponse(message=message, usage=counted, finish=finish, model=body.get("model") or "")
+    return ChatResponse(
+        message=message,
+        usage=counted,
+        finish=finish,
+        model=body.get("model") or "",
+        chances=chances(body.get("logprobs")),
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from toolsearch.chat import CallComplete, ChatEvent, ChatOptions, ChatRequest, ChatResponse, Features, TextDelta
@@ -19,10 +20,12 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.written import Calls, as_text, call_id, extras, plain
+from toolsearch.llm.written import Calls, as_text, call_id, chances, extras, plain
 from toolsearch.tool import Json, ToolSpec
 
 FEATURES: Final = Features(names="openai", media=("image",), max_tools=128)
+REASONING: Final = re.compile(r"o\d|gpt-[5-9]")
+"""Models that do not tell the chances of their tokens."""
 FINISH: Final = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "content_filter": "refusal"}
 
 
@@ -41,7 +44,7 @@ class OpenAIChat:
         Raises:
             MissingExtra: the SDK is not installed.
         """
-        return cls(model, client(url))
+        return cls(model, client(url), replace(FEATURES, logprobs=not REASONING.match(model)))
 
     async def ask(self, request: ChatRequest) -> ChatResponse:
         """One answer.
@@ -90,6 +93,8 @@ def render(request: ChatRequest, model: str) -> Json:
 
 def _options(options: ChatOptions, *, has_tools: bool) -> Json:
     body: Json = {"max_completion_tokens": options.max_tokens, "temperature": options.temperature}
+    if options.logprobs is not None:
+        body |= {"logprobs": True, "top_logprobs": options.logprobs}
     if has_tools:
         body["tool_choice"] = choice(options.tool_choice)
         body["parallel_tool_calls"] = options.parallel_tool_calls
@@ -146,12 +151,14 @@ def parse(body: Json) -> ChatResponse:
     """The answer in a response's JSON."""
     choices: list[Json] = body.get("choices") or [{}]
     message: Json = choices[0].get("message") or {}
+    told: Json = choices[0].get("logprobs") or {}
     calls = tuple(_call(one) for one in message.get("tool_calls") or ())
     return ChatResponse(
         message=AssistantMessage(message.get("content") or message.get("refusal") or "", calls),
         usage=usage(body.get("usage")),
         finish=_finish(choices[0].get("finish_reason"), calls),
         model=body.get("model", ""),
+        chances=chances(told.get("content")),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolsearch.chat import ChatEvent, ChatOptions, ChatRequest, ChatResponse, Features, TextDelta
+from toolsearch.chat import ChatEvent, ChatOptions, ChatRequest, ChatResponse, Features, TextDelta, TokenChance
 from toolsearch.conversation import (
     AssistantMessage,
     Media,
@@ -23,8 +23,8 @@ from toolsearch.conversation import (
 )
 from toolsearch.errors import ModelFailed
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.openai_chat import client, url
-from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras, plain
+from toolsearch.llm.openai_chat import REASONING, client, url
+from toolsearch.llm.written import Calls, as_object, as_text, call_id, chances, extras, plain
 from toolsearch.tool import Json, ToolSpec
 
 PROVIDER: Final = "openai_responses"
@@ -76,7 +76,11 @@ def features_of(model: str) -> Features:
     version = re.match(r"gpt-(\d+)(?:\.(\d+))?", model)
     searches = version is not None and (int(version[1]), int(version[2] or 0)) >= FIRST_WITH_SEARCH
     return Features(
-        names="openai", media=("image",), result_media=("image",), native_search=searches and "nano" not in model
+        names="openai",
+        media=("image",),
+        result_media=("image",),
+        native_search=searches and "nano" not in model,
+        logprobs=not REASONING.match(model),
     )
 
 
@@ -94,6 +98,8 @@ def render(request: ChatRequest, model: str) -> Json:
         named = options.tool_choice not in (None, "auto", "none", "required")
         more["tool_choice"] = {"type": "function", "name": options.tool_choice} if named else options.tool_choice
         more["parallel_tool_calls"] = options.parallel_tool_calls
+    if options.logprobs is not None:
+        more |= {"top_logprobs": options.logprobs, "include": ["message.output_text.logprobs"]}
     return {**body, **{key: value for key, value in more.items() if value is not None}, **options.more}
 
 
@@ -194,7 +200,18 @@ def parse(body: Json, search: str) -> ChatResponse:
     verbatim = {PROVIDER: {key: value for key, value in kept.items() if value}} if any(kept.values()) else {}
     finish = "length" if body.get("status") == "incomplete" else "tool_calls" if calls else "stop"
     message = AssistantMessage("".join(texts), tuple(calls), verbatim)
-    return ChatResponse(message=message, usage=usage(body.get("usage")), finish=finish, model=body.get("model", ""))
+    return ChatResponse(
+        message=message,
+        usage=usage(body.get("usage")),
+        finish=finish,
+        model=body.get("model", ""),
+        chances=_chances(body),
+    )
+
+
+def _chances(body: Json) -> tuple[TokenChance, ...]:
+    messages: list[Json] = [item for item in body.get("output") or () if item.get("type") == "message"]
+    return chances(row for one in messages for part in one.get("content") or () for row in part.get("logprobs") or ())
 
 
 def _take(item: Json, search: str, found: tuple[list[str], list[ToolCall]], kept: Json) -> None:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, cast
 
-from toolsearch.chat import CallComplete, CallDelta
+from toolsearch.chat import CallComplete, CallDelta, TokenChance
 from toolsearch.conversation import Part, Reference, Text, ToolCall
 from toolsearch.tool import Json, ToolSpec
 
@@ -24,6 +24,15 @@ def as_object(arguments: str) -> Json:
     except (ValueError, RecursionError):
         return {"unparsed": arguments}
     return cast("Json", value) if isinstance(value, dict) else {"unparsed": arguments}
+
+
+def chances(rows: Iterable[Json] | None) -> tuple[TokenChance, ...]:
+    """Tokens of a text with the chances of their rivals; OpenAI and Ollama write them alike."""
+    found: list[TokenChance] = []
+    for row in rows or ():
+        rivals = {str(one["token"]): float(one["logprob"]) for one in row.get("top_logprobs") or ()}
+        found.append(TokenChance(str(row["token"]), {str(row["token"]): float(row["logprob"]), **rivals}))
+    return tuple(found)
 
 
 def as_text(value: object) -> str:

@@ -6,14 +6,15 @@ data: `delimited` fences them, so that a description cannot pose as an instructi
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
-from toolsearch.errors import InvalidInput
+from toolsearch.errors import DecisionFailed, DecisionRefused, InvalidInput
 from toolsearch.fields import field_texts
-from toolsearch.questions import DecisionModel, DecisionUsage, State, YesNo
+from toolsearch.questions import Decision, DecisionModel, DecisionUsage, Refusal, State, YesNo
 from toolsearch.tool import ToolSpec
 
 TEMPLATE: Final = "Would this tool help to handle the request?\nTool: {{name}}\nDescription: {{description}}"
@@ -68,23 +69,68 @@ class Judged:
     probability: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How tools are asked about: the question, tools in one request (None: all), requests at a time."""
+
+    template: str = TEMPLATE
+    batch: int | None = None
+    concurrent: int = 4
+
+    def __post_init__(self) -> None:
+        check_template(self.template)
+        for name in ("batch", "concurrent"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidInput(f"{name} is {value}; it must be 1 or more")
+
+
+ASKING: Final = Asking()
+
+
 async def judge(
-    model: DecisionModel, state: State, tools: Sequence[ToolSpec], *, template: str = TEMPLATE, batch: int | None = None
+    model: DecisionModel, state: State, tools: Sequence[ToolSpec], asking: Asking = ASKING
 ) -> tuple[list[Judged], DecisionUsage]:
-    """Probabilities for all tools, in their order; `batch` tools a request, one request after the other.
+    """Probabilities of the tools, in their order. Keys of questions start anew in every request.
+
+    A tool whose question was refused is left out, for else one tool could stop every search.
 
     Raises:
-        DecisionFailed: any request failed; nothing is returned then.
+        DecisionFailed: any request failed, or every question was refused; the other requests are given up.
     """
-    judged: list[Judged] = []
-    usage = DecisionUsage(requests=0)
-    size = batch or max(1, len(tools))
-    for start in range(0, len(tools), size):
-        part = tools[start : start + size]
-        decision = await model.decide(state, {f"tool{i}": question(tool, template) for i, tool in enumerate(part)})
-        judged += [Judged(tool, decision.probability(f"tool{i}")) for i, tool in enumerate(part)]
-        usage = usage + decision.usage
-    return judged, usage
+    size = asking.batch or max(1, len(tools))
+    gate = asyncio.Semaphore(asking.concurrent)
+
+    async def ask(part: Sequence[ToolSpec]) -> Decision:
+        async with gate:
+            return await model.decide(state, {f"tool{i}": question(t, asking.template) for i, t in enumerate(part)})
+
+    parts = [tools[start : start + size] for start in range(0, len(tools), size)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ask(part)) for part in parts]
+    except* DecisionFailed as failures:
+        raise _first(failures) from None
+    decisions = [task.result() for task in tasks]
+    judged = [one for part, decision in zip(parts, decisions, strict=True) for one in _judged(part, decision)]
+    if tools and not judged:
+        raise DecisionRefused(f"the decision model refused the questions about all {len(tools)} tools")
+    return judged, sum((decision.usage for decision in decisions), DecisionUsage(requests=0))
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first error inside nested groups."""
+    first = failures.exceptions[0]
+    return _first(cast("BaseExceptionGroup[BaseException]", first)) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _judged(part: Sequence[ToolSpec], decision: Decision) -> list[Judged]:
+    answers = [decision.answers.get(f"tool{i}") for i in range(len(part))]
+    return [
+        Judged(tool, decision.probability(f"tool{i}"))
+        for i, (tool, answer) in enumerate(zip(part, answers, strict=True))
+        if not isinstance(answer, Refusal)
+    ]
 
 
 def chosen(judged: Sequence[Judged], least: float, most: int | None = None) -> list[Judged]:

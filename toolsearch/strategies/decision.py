@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -11,7 +12,7 @@ from toolsearch.errors import DecisionFailed, InvalidInput
 from toolsearch.protocols import Retriever, ToolSearchRequest, ToolSearchResult, ToolView
 from toolsearch.questions import DecisionModel
 from toolsearch.strategies.calls import SearchTool, found_text
-from toolsearch.strategies.deciding import TEMPLATE, check_template, chosen, judge
+from toolsearch.strategies.deciding import TEMPLATE, Asking, chosen, judge
 from toolsearch.tool import ToolSpec
 
 TOOL: Final = SearchTool(
@@ -20,6 +21,8 @@ TOOL: Final = SearchTool(
     argument_description="Natural language description of the task",
 )
 
+_log = logging.getLogger("toolsearch.strategies")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionStrategy:
@@ -27,8 +30,9 @@ class DecisionStrategy:
 
     Without a `retriever` every searchable tool is asked about, as LangChain4j's DecisionModelToolSearchStrategy
     does; with one, only the `shortlist` best of it are. Tools with at least `min_probability` are found, the most
-    likely first, ties in order. `batch` tools go into one request, None puts all into one. When the model fails,
-    `on_failure` raises its error, or answers with the shortlist's order and says so.
+    likely first, ties in order. `batch` tools go into one request, None puts all into one; `concurrent` requests run
+    at a time. When the model fails, `on_failure` raises its error, or answers with the shortlist's order and says so,
+    to the model in the text and to the host in the attribute `judge`. Put `Cached` around the model to keep decisions.
 
     Raises:
         InvalidInput: a number is out of range, the template is wrong, or there is no shortlist to fall back to.
@@ -41,16 +45,16 @@ class DecisionStrategy:
     max_results: int = 5
     min_probability: float = 0.5
     batch: int | None = None
+    concurrent: int = 4
     shortlist: int = 50
     on_failure: Literal["error", "shortlist"] = "error"
     result_text: Callable[[Sequence[ToolSpec]], str] = field(default=found_text)
 
     def __post_init__(self) -> None:
-        check_template(self.template)
-        for name in ("max_results", "shortlist", "batch"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InvalidInput(f"{name} is {value}; it must be 1 or more")
+        self._asking()
+        for name in ("max_results", "shortlist"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name} is {getattr(self, name)}; it must be 1 or more")
         if not 0 <= self.min_probability <= 1:
             raise InvalidInput(f"min_probability is {self.min_probability}; it must be from 0 to 1")
         if self.on_failure == "shortlist" and self.retriever is None:
@@ -74,13 +78,16 @@ class DecisionStrategy:
         if not tools:
             return ToolSearchResult(found=(), text=self.result_text(()))
         try:
-            judged, _ = await judge(self.model, query, tools, template=self.template, batch=self.batch)
+            judged, _ = await judge(self.model, query, tools, self._asking())
         except DecisionFailed as error:
             if self.on_failure == "error":
                 raise
             return self._undecided(tools, error)
         found = [one.tool for one in chosen(judged, self.min_probability, self.max_results)]
         return ToolSearchResult(found=tuple(spec.id for spec in found), text=self.result_text(found))
+
+    def _asking(self) -> Asking:
+        return Asking(template=self.template, batch=self.batch, concurrent=self.concurrent)
 
     async def _candidates(self, query: str, view: ToolView) -> list[ToolSpec]:
         if self.retriever is None:
@@ -91,4 +98,9 @@ class DecisionStrategy:
     def _undecided(self, tools: list[ToolSpec], error: DecisionFailed) -> ToolSearchResult:
         found = tools[: self.max_results]
         note = f"Note: not checked by the decision model ({type(error).__name__}); best matches by search."
-        return ToolSearchResult(found=tuple(spec.id for spec in found), text=f"{self.result_text(found)}\n{note}")
+        _log.warning("the decision model failed, the shortlist's order stands: %.300s", error)
+        return ToolSearchResult(
+            found=tuple(spec.id for spec in found),
+            text=f"{self.result_text(found)}\n{note}",
+            attributes={"judge": f"failed: {type(error).__name__}"},
+        )
