@@ -88,8 +88,8 @@ class Scores(Protocol):
 class Engine(Protocol[Query_contra]):
     """Numbers in, ranked rows out. Statistics come from the rows of `view` and from nothing else."""
 
-    def score(self, query: Query_contra, view: RowSet) -> Scores:
-        """Scores of one request over a view."""
+    def score_many(self, queries: Sequence[Query_contra], view: RowSet) -> Sequence[Scores]:
+        """Scores of each request over a view, in their order; a request scores as it does alone."""
         ...
 
 

@@ -67,6 +67,18 @@ def test_a_vector_that_does_not_fit_is_refused(vector: np.ndarray) -> None:
         engine.score(vector, EVERYONE)
 
 
+@pytest.mark.parametrize("few", [False, True])
+def test_several_requests_score_as_each_alone(few: bool) -> None:
+    """Scored together or one by one, over everything or over a few rows: the same bits."""
+    engine = DenseEngine([DenseSegment.of(unit(5, 700, 24)), DenseSegment.of(unit(6, 2100, 24))])
+    view = EVERYONE if not few else RowSet("few", np.arange(2800) % 10 == 3)
+    wanted, rows = unit(7, 3, 24), np.arange(2800, dtype=np.int32)
+    together = engine.score_many(wanted, view)
+    for query, found in zip(wanted, together, strict=True):
+        np.testing.assert_array_equal(found.at(rows), engine.score(query, view).at(rows))
+    assert engine.score_many(np.empty((0, 24), np.float32), view) == []
+
+
 def test_nothing_to_score_is_an_empty_answer() -> None:
     """An engine over no rows answers nothing."""
     engine = DenseEngine([DenseSegment.of(np.empty((0, 4), np.float32))])

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 VIEWS: Final = 32
 FEW: Final = 8
 """A view smaller than one row in FEW is scored row by row instead of by a scan of everything."""
+BLOCK: Final = 512
+"""Rows that several requests are compared with at a time, few enough to stay in the processor's cache."""
 KERNEL_FROM: Final = 16
 """Below this dimension faiss has kernels whose rounding depends on a row's place."""
 
@@ -105,33 +107,42 @@ class DenseEngine:
         Raises:
             InvalidInput: the vector has another length or holds something else than finite numbers.
         """
-        vector = np.ascontiguousarray(query, np.float32).reshape(-1)
-        if len(vector) != self.dimension or not np.isfinite(vector).all():
-            raise InvalidInput(f"a request's vector needs {self.dimension} finite numbers, not {len(vector)}")
+        return self.score_many([query], view)[0]
+
+    def score_many(self, queries: Sequence[Floats], view: RowSet) -> list[DenseScores]:
+        """The same for several vectors, each as if alone; the rows are read only once.
+
+        Raises:
+            InvalidInput: as for one.
+        """
+        for query in queries:
+            if query.size != self.dimension or not np.isfinite(query).all():
+                raise InvalidInput(f"a request's vector needs {self.dimension} finite numbers, not {query.size}")
+        vectors = np.array(queries, np.float32).reshape(len(queries), self.dimension)
         scored = self._views.get(view.key, lambda: self._scored(view))
-        if scored.few is None:
-            return DenseScores(self._scan(vector), scored.mask, None)
-        return DenseScores(self._gather(vector, scored.few), scored.mask, scored.few)
+        found = self._scan(vectors) if scored.few is None else self._gather(vectors, scored.few)
+        return [DenseScores(scores, scored.mask, scored.few) for scores in found]
 
     def _scored(self, view: RowSet) -> _Scored:
         mask = live_mask(view, self._live)
         few = mask is not None and int(np.count_nonzero(mask)) * FEW < self._rows
         return _Scored(mask, np.flatnonzero(mask).astype(np.int32) if mask is not None and few else None)
 
-    def _scan(self, vector: Floats) -> Floats:
-        scores = np.empty(self._rows, np.float32)
+    def _scan(self, vectors: Floats) -> Floats:
+        """Scores of all rows, (n, rows)."""
+        scores = np.empty((len(vectors), self._rows), np.float32)
         for (start, end), segment in zip(self._spans, self._segments, strict=True):
-            _products(segment.vectors, vector, scores[start:end])
+            _products(segment.vectors, vectors, scores[:, start:end])
         return scores
 
-    def _gather(self, vector: Floats, rows: Rows) -> Floats:
-        """Scores of all rows, computed for the given ones only and 0 elsewhere."""
-        scores = np.zeros(self._rows, np.float32)
+    def _gather(self, vectors: Floats, rows: Rows) -> Floats:
+        """Scores of all rows, (n, rows), computed for the given ones only and 0 elsewhere."""
+        scores = np.zeros((len(vectors), self._rows), np.float32)
         for (start, end), segment in zip(self._spans, self._segments, strict=True):
             inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)]
-            part = np.empty(len(inside), np.float32)
-            _products(segment.vectors[inside - start], vector, part)
-            scores[inside] = part
+            part = np.empty((len(vectors), len(inside)), np.float32)
+            _products(segment.vectors[inside - start], vectors, part)
+            scores[:, inside] = part
         return scores
 
 
@@ -162,11 +173,17 @@ class DenseScores:
         return found if self._mask is None else np.where(self._mask[rows], found, np.float32(0))
 
 
-def _products(vectors: Floats, query: Floats, out: Floats) -> None:
-    """Write the inner product of each row with the query into `out`."""
+def _products(vectors: Floats, queries: Floats, out: Floats) -> None:
+    """Write the inner product of each row with each query into `out`, (queries, rows)."""
+    step = BLOCK if len(queries) > 1 else max(1, len(vectors))
+    for start in range(0, len(vectors), step):
+        block = vectors[start : start + step]
+        for query, scores in zip(queries, out[:, start : start + step], strict=True):
+            _product(block, query, scores)
+
+
+def _product(vectors: Floats, query: Floats, out: Floats) -> None:
     rows, dimension = vectors.shape
-    if not rows:
-        return
     if dimension < KERNEL_FROM:
         np.einsum("ij,j->i", vectors, query, out=out)
         return

@@ -102,6 +102,10 @@ class LexicalEngine:
                 scores[rows] += points
         return LexicalScores(scores, statistics.mask)
 
+    def score_many(self, queries: Sequence[Mapping[str, float]], view: RowSet) -> list[LexicalScores]:
+        """Scores of each request over a view, in their order."""
+        return [self.score(query, view) for query in queries]
+
     def vocabulary(self, view: RowSet) -> Mapping[str, int]:
         """Every term of the view with the number of its rows there, for the correction of typing errors."""
         return self._vocabularies.get(view.key, lambda: self._vocabulary(view))

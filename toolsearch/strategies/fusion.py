@@ -104,7 +104,8 @@ class Ballot:
     def _by_term(self) -> dict[str, Scores]:
         """What each term scores alone; the words' score is the sum."""
         if not self.by_term:
-            self.by_term.update({term: self.engine.score({term: self.terms[term]}, self.view) for term in self.terms})
+            alone = self.engine.score_many([{term: weight} for term, weight in self.terms.items()], self.view)
+            self.by_term.update(zip(self.terms, alone, strict=True))
         return self.by_term
 
 

@@ -21,7 +21,7 @@ from toolsearch.strategies.settings import HYBRID, Settings
 from toolsearch.text import MAX_REQUEST, cut_request
 
 if TYPE_CHECKING:
-    from toolsearch.protocols import Floats, Rows
+    from toolsearch.protocols import Floats, Rows, Scores
     from toolsearch.strategies.ranking import Points
 
 
@@ -61,20 +61,22 @@ class HybridRanker:
         if not readings[0].terms:
             return []
         vectors = _vectors([reading.text for reading in readings], view.corpus, self.settings, notes)
-        return [self._ballot(one, view, vector) for one, vector in zip(readings, vectors, strict=True)]
+        near: Sequence[Scores | None] = [None] * len(parts)
+        if vectors is not None and view.corpus.dense is not None:
+            near = view.corpus.dense.score_many(vectors, view.allowed)
+        words = view.corpus.lexical.score_many([reading.terms for reading in readings], view.allowed)
+        return [self._ballot(*one, view) for one in zip(readings, words, near, strict=True)]
 
-    def _ballot(self, reading: Reading, view: ToolView, vector: Floats | None) -> Ballot:
-        corpus = view.corpus
-        dense = None if vector is None or corpus.dense is None else corpus.dense.score(vector, view.allowed)
+    def _ballot(self, reading: Reading, words: Scores, near: Scores | None, view: ToolView) -> Ballot:
         return Ballot(
             text=reading.text,
             terms=reading.terms,
-            engine=corpus.lexical,
+            engine=view.corpus.lexical,
             view=view.allowed,
-            words=Voter.of(corpus.lexical.score(reading.terms, view.allowed)),
-            similarity=None if dense is None else Voter.of(dense),
+            words=Voter.of(words),
+            similarity=None if near is None else Voter.of(near),
             share=self.settings.share(reading.length),
-            unvectored=corpus.unvectored,
+            unvectored=view.corpus.unvectored,
         )
 
     def _scores(self, ballots: Sequence[Ballot], rows: Rows) -> Points:
@@ -124,17 +126,17 @@ def _pool(ballots: Sequence[Ballot], view: ToolView, most: int) -> Rows:
     return cast("Rows", rows)
 
 
-def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats | None]:
-    """A vector for each text; None where similarity has no say."""
+def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats] | None:
+    """A vector for each text, made in one call; None where similarity has no say."""
     encoder = corpus.encoder
     if settings.share(1) <= 0 or corpus.dense is None or encoder is None or not reads(encoder, language(texts[0])):
-        return [None] * len(texts)
+        return None
     try:
         vectors = np.asarray(encoder.encode(texts, "query"), np.float32)
     except EncoderFailed as error:
         notes.append(f"ranked by words alone, for the encoder failed: {str(error)[:200]}")
-        return [None] * len(texts)
+        return None
     if vectors.shape != (len(texts), encoder.dimension) or not np.isfinite(vectors).all():
         notes.append(f"ranked by words alone, for the encoder gave {vectors.shape} instead of finite vectors")
-        return [None] * len(texts)
+        return None
     return list(vectors)
