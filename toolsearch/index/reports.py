@@ -14,6 +14,8 @@ from toolsearch.index.layout import FORMAT
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from toolsearch.index.opening import Parts
     from toolsearch.index.state import State
     from toolsearch.index.store import Store
@@ -29,6 +31,7 @@ class Status:
 
     tools: int
     generation: int
+    strategy: str
     encoder: str
     analyser: str
     format: int
@@ -61,11 +64,27 @@ def status(parts: Parts, notes: tuple[str, ...]) -> Status:
     return Status(
         tools=len(corpus),
         generation=corpus.generation,
+        strategy=strategy(parts),
         encoder=parts.reader.meta("encoder") or "",
         analyser=text.ANALYSER,
         format=FORMAT,
         notes=(*parts.notes, *parts.keeper.notes, *notes, *more),
     )
+
+
+def strategy(parts: Parts) -> str:
+    """The strategy that searches use when they name none: the definition's, else hybrid."""
+    return parts.definition.strategy if parts.definition else "hybrid"
+
+
+def row_numbers(state: State, view: ToolView) -> NDArray[np.int64] | None:
+    """Numbers of the rows that a view's caller may see, (n,) int64 in catalog order; None when the state is another.
+
+    A number is given once and never again: a tool that changes gets a new one.
+    """
+    if state.corpus is not view.corpus:
+        return None
+    return np.concatenate([state.base.rows.rows, state.delta.rows.rows])[state.corpus.rows(view.allowed)]
 
 
 def problems(parts: Parts) -> list[str]:
@@ -78,6 +97,12 @@ def problems(parts: Parts) -> list[str]:
         folder = derived.newest(parts.layout)
         found += ["there are no derived files"] if folder is None else derived.damage(folder)
     return found
+
+
+def verified(parts: Parts) -> Report:
+    """What is wrong in an index's files."""
+    found = tuple(problems(parts))
+    return Report(ok=not found, problems=found)
 
 
 def _wrong_in_truth(store: Store) -> list[str]:

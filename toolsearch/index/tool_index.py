@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from toolsearch.index.definition import Definition
     from toolsearch.index.encoding import Progress
     from toolsearch.index.given import Given
@@ -59,9 +62,7 @@ class ToolIndex:
 
     @classmethod
     def open(cls, path: str | Path, *, read_only: bool = False, encoder: Encoder | str | None = None) -> Self:
-        """The index in a folder. What is missing or does not fit is named in `status.notes`; the rest is searched.
-
-        `encoder` stands in for the one that the index names.
+        """The index in a folder, with another `encoder` than it names if given. Notes of `status` name what is amiss.
 
         Raises:
             IndexNotFound: there is none.
@@ -113,10 +114,8 @@ class ToolIndex:
         Raises:
             InvalidInput: k, a need, the strategy or the filter is not acceptable.
         """
-        asked = [needs] if isinstance(needs, str) else list(needs)
-        found = self.retriever(strategy).search(asked, self.view(caller=caller, filter=filter, exclude=exclude), k)
-        notes = (*self._parts.notes, *self._parts.keeper.notes)
-        return replace(found, notes=(*found.notes, *notes)) if notes else found
+        found = self.retriever(strategy).search(needs, self.view(caller=caller, filter=filter, exclude=exclude), k)
+        return replace(found, notes=(*found.notes, *self._parts.notes, *self._parts.keeper.notes))
 
     def explain(
         self, need: str, tool_id: str, *, strategy: str | None = None, caller: Iterable[str] | None = None, k: int = 5
@@ -144,7 +143,7 @@ class ToolIndex:
         Raises:
             InvalidInput: the name is unknown.
         """
-        return open_retriever(strategy or (self._parts.definition.strategy if self._parts.definition else "hybrid"))
+        return open_retriever(strategy or reports.strategy(self._parts))
 
     def upsert(self, tools: Iterable[Given]) -> Changes:
         """Add tools, or change those with their ids; on disk, and shown by every search, when this returns.
@@ -186,6 +185,10 @@ class ToolIndex:
         state = self._parts.keeper.current()
         return reports.page(state, corpora.view(state.corpus, caller, filter), cursor, limit)
 
+    def row_numbers(self, view: ToolView) -> NDArray[np.int64] | None:
+        """What tells one catalog of a view's caller from another; see `reports.row_numbers`."""
+        return reports.row_numbers(self._parts.keeper.current(), view)
+
     def bind(self, executors: Mapping[str, Callable[..., Any]]) -> None:
         """Say what runs tools, by id: `executor(arguments, context)`."""
         self._executors.bind(executors)
@@ -203,8 +206,7 @@ class ToolIndex:
         """Read every file and say what is wrong; `repair` makes the derived files anew."""
         if repair:
             self._writer.rederive()
-        found = tuple(reports.problems(self._parts))
-        return reports.Report(ok=not found, problems=found)
+        return reports.verified(self._parts)
 
     @property
     def status(self) -> reports.Status:

@@ -1,0 +1,66 @@
+"""`toolsearch serve`: the service over HTTP."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toolsearch.cli import options
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from toolsearch.server.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What `serve` is given; what is not comes from the environment, then from the file."""
+
+    index: Annotated[
+        list[Path] | None, typer.Option("--index", "-i", help="Folder of an index; repeatable, the first is the usual.")
+    ] = None
+    config: Annotated[
+        Path | None, typer.Option(envvar="TOOLSEARCH_CONFIG", help="TOML file of settings, see README.")
+    ] = None
+    host: Annotated[str | None, typer.Option(help="Address to listen on; other than loopback needs keys.")] = None
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on, 8000 by default.")] = None
+    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Processes over the same index.")] = None
+    state: Annotated[Path | None, typer.Option(help="File of keys, sessions and usage.")] = None
+
+
+@options.taking(ServeOptions)
+def serve(given: ServeOptions) -> None:
+    """Serve indexes over HTTP: REST, the page and the MCP gateway.
+
+    Open on loopback; elsewhere only with keys (toolsearch keys create).
+    """
+    from toolsearch.server.running import serve as run
+
+    run(settings_of(given), "toolsearch.cli.serving:worker")
+
+
+def settings_of(given: ServeOptions) -> Settings:
+    """The settings that options, environment and file make together."""
+    from toolsearch.server.settings import read_settings
+
+    said: dict[str, Any] = {
+        "indexes": given.index,
+        "host": given.host,
+        "port": given.port,
+        "workers": given.workers,
+        "state": given.state,
+    }
+    return read_settings(given.config, os.environ, {key: value for key, value in said.items() if value is not None})
+
+
+def worker() -> ASGIApp:
+    """The application of one worker process."""
+    from toolsearch.server.application import create_app
+    from toolsearch.server.running import handed
+
+    return create_app(handed(os.environ))

@@ -1,0 +1,104 @@
+"""The application, put together: routes, errors, doors, and what is mounted beside them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from fastapi import FastAPI
+
+from toolsearch.server import bodies, pages, problems
+from toolsearch.server.doors import Doors
+from toolsearch.server.routes import health, overview, searching, tools
+from toolsearch.server.service import Service
+from toolsearch.server.watching import Watched, log_line, start_logging
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from toolsearch.server.callers import Caller
+    from toolsearch.server.keys import Keys
+    from toolsearch.server.settings import Settings
+
+MCP: Final = "/mcp"
+PROBLEM: Final[dict[str, Any]] = {
+    "description": "Problem",
+    "content": {problems.MEDIA: {"schema": bodies.ProblemBody.model_json_schema()}},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mounted:
+    """An ASGI application at /mcp, and what must be entered while the service runs."""
+
+    app: ASGIApp
+    running: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
+
+
+def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
+    """The service as one ASGI application: watched, behind its doors, with the gateway beside it."""
+    start_logging(settings.log)
+    inner = _routes(settings, mcp)
+
+    def keys() -> Keys:
+        return cast("Service", inner.state.service).keys
+
+    beside = Branch(inner, mcp.app if mcp else None)
+    return Watched(Doors(beside, settings, keys), log_line)
+
+
+def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
+    inner = FastAPI(
+        title="toolsearch",
+        version=version(),
+        description="Find the right tool among thousands.",
+        lifespan=_lifespan(settings, mcp),
+        responses={"default": PROBLEM},
+    )
+    problems.install(inner)
+    for part in (searching, tools, overview, health, pages):
+        inner.include_router(part.router)
+    return inner
+
+
+def version() -> str:
+    """The version of the package."""
+    from toolsearch import __version__
+
+    return __version__
+
+
+def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncGenerator[None]:
+        service = Service(settings)
+        app.state.service = service
+        try:
+            async with service.watching(), mcp.running() if mcp else nullcontext():
+                yield
+        finally:
+            service.close()
+
+    return running
+
+
+class Branch:
+    """Sends what is for the gateway there, its path untouched, and everything else to the service.
+
+    The gateway is told who calls by plain values under `toolsearch` in its scope: key, role and groups.
+    """
+
+    def __init__(self, app: ASGIApp, mcp: ASGIApp | None) -> None:
+        self._app, self._mcp = app, mcp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        path = str(scope.get("path", ""))
+        if self._mcp is None or scope["type"] != "http" or not (path == MCP or path.startswith(f"{MCP}/")):
+            await self._app(scope, receive, send)
+            return
+        caller: Caller = scope["caller"]
+        told = {"key": caller.key, "role": caller.role.value, "groups": caller.groups}
+        await self._mcp({**scope, "toolsearch": told}, receive, send)

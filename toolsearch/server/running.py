@@ -1,0 +1,70 @@
+"""Running the service: one worker or several, stopped gracefully."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Final
+
+import uvicorn
+
+from toolsearch.errors import InvalidInput
+from toolsearch.server.keys import Keys
+from toolsearch.server.settings import Settings
+from toolsearch.server.state import StateFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HANDED: Final = "TOOLSEARCH_HANDED_SETTINGS"
+"""Holds the settings for worker processes, as JSON."""
+
+
+def check_open(settings: Settings) -> None:
+    """Make sure that only this machine reaches a service without keys.
+
+    Raises:
+        InvalidInput: it would listen elsewhere, and there are none.
+    """
+    if settings.loopback:
+        return
+    state = StateFile(settings.state_file)
+    try:
+        if not Keys(state).any():
+            raise InvalidInput(
+                f"refusing to listen on {settings.host!r} without keys: anybody could read and change the catalog; "
+                "make one with: toolsearch keys create NAME --role admin"
+            )
+    finally:
+        state.close()
+
+
+def serve(settings: Settings, factory: str) -> None:
+    """Serve until told to stop; `factory` is the `module:function` that makes a worker's application.
+
+    Raises:
+        InvalidInput: the service would be open to others without keys.
+    """
+    check_open(settings)
+    os.environ[HANDED] = settings.model_dump_json()
+    try:
+        uvicorn.run(
+            factory,
+            factory=True,
+            host=settings.host,
+            port=settings.port,
+            workers=settings.workers,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=settings.stop_seconds,
+            timeout_keep_alive=30,
+            h11_max_incomplete_event_size=32_768,
+        )
+    finally:
+        del os.environ[HANDED]
+
+
+def handed(environment: Mapping[str, str]) -> Settings:
+    """The settings that `serve` left for this worker."""
+    return Settings.model_validate(json.loads(environment[HANDED]))

@@ -1,0 +1,94 @@
+"""Tools, hits and explanations, written as the service's answers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from toolsearch.server.bodies import Explanation, HitBody, ReasonBody, ToolBody, WordBody
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolsearch.protocols import Hit, Reason
+    from toolsearch.server.callers import Caller
+    from toolsearch.strategies.explain import Explanation as Told
+    from toolsearch.tool import ToolSpec
+
+CHARACTERS: Final = 4
+"""Characters that are taken for one token."""
+LISTED: Final = ("tags", "aliases", "examples", "groups")
+
+
+def hit_body(hit: Hit, schemas: str, *, explain: bool) -> HitBody:
+    """One hit with as much of its schema as is wanted."""
+    spec = hit.tool
+    body: dict[str, Any] = {
+        "id": spec.id,
+        "name": spec.name,
+        "title": spec.title,
+        "namespace": spec.namespace,
+        "description": spec.description,
+        "score": hit.score,
+        "need": hit.need,
+    }
+    if schemas != "none":
+        body["parameters"] = spec.parameters if schemas == "full" else parameter_names(spec)
+    if explain:
+        body["reasons"] = reason_bodies(hit.reasons)
+    return HitBody.model_construct(**body)
+
+
+def parameter_names(spec: ToolSpec) -> list[str]:
+    """Names of a tool's parameters; a question mark follows those that may be left out."""
+    properties: object = spec.parameters.get("properties")
+    required: object = spec.parameters.get("required")
+    needed = cast("list[object]", required) if isinstance(required, list) else []
+    names = list(cast("dict[str, Any]", properties)) if isinstance(properties, dict) else []
+    return [name if name in needed else f"{name}?" for name in names]
+
+
+def reason_bodies(reasons: Sequence[Reason]) -> list[ReasonBody]:
+    """The parts of a score."""
+    return [ReasonBody.model_construct(kind=one.kind, points=one.points, detail=one.detail) for one in reasons]
+
+
+def within(hits: Sequence[HitBody], tokens: int | None) -> list[HitBody]:
+    """The first hits that fit a budget of tokens."""
+    if tokens is None:
+        return list(hits)
+    left, kept = tokens * CHARACTERS, list[HitBody]()
+    for hit in hits:
+        left -= len(json.dumps(hit.model_dump(exclude_unset=True), ensure_ascii=False))
+        if left < 0:
+            break
+        kept.append(hit)
+    return kept
+
+
+def explanation_body(told: Told) -> Explanation:
+    """An explanation."""
+    return Explanation(
+        query=told.need,
+        tool=told.tool_id,
+        k=told.k,
+        found=told.found,
+        rank=told.rank,
+        score=told.score,
+        cut=told.cut,
+        reasons=reason_bodies(told.reasons),
+        words=[WordBody(word=word, fields=list(fields)) for word, fields in told.words],
+        missing=list(told.missing),
+        obstacle=told.obstacle,
+        notes=list(told.notes),
+        text=told.text(),
+    )
+
+
+def tool_body(spec: ToolSpec, caller: Caller) -> ToolBody:
+    """A definition; the groups that may see it are told only to those who see everything."""
+    body = {name: getattr(spec, name) for name in ToolBody.model_fields}
+    body |= {name: list(body[name]) for name in LISTED}
+    if not caller.sees_all:
+        del body["groups"]
+    return ToolBody.model_construct(**body)
