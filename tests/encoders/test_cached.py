@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.encoders.plain_encoder import PlainEncoder
+from toolsearch.encoders import open_encoder
 from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.errors import EncoderFailed, InvalidInput
 
@@ -92,3 +93,20 @@ def test_a_cache_of_nothing_is_refused() -> None:
     """The size must be positive."""
     with pytest.raises(InvalidInput, match="at least 1"):
         CachedEncoder(PlainEncoder(), 0)
+
+
+def test_roles_that_are_not_kept_pass_through() -> None:
+    """An index caches requests only: tools' texts would push them out."""
+    plain = PlainEncoder()
+    cached = CachedEncoder(plain, 1, roles=("query",))
+    for role in ("query", "tool", "tool", "query"):
+        cached.encode(["pay"], role)
+    assert plain.asked == [("pay", "query"), ("pay", "tool"), ("pay", "tool")]
+
+
+def test_what_the_encoder_says_about_itself_is_passed_on() -> None:
+    """Languages and known words of the encoder behind; nothing where it says nothing."""
+    builtin = open_encoder("builtin")
+    assert CachedEncoder(builtin).languages == builtin.languages
+    assert CachedEncoder(builtin).knows("money")
+    assert not hasattr(CachedEncoder(PlainEncoder()), "languages")

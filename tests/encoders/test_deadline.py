@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tests.encoders.plain_encoder import PlainEncoder
-from toolsearch.encoders.deadline import Deadline, Watch
+from toolsearch.encoders.deadline import Watch
 from toolsearch.errors import EncoderFailed, InvalidInput
 
 
-def test_a_slow_encoder_fails_at_the_limit_and_works_again_later() -> None:
+def test_slow_work_fails_at_the_limit_and_works_again_later() -> None:
     """The caller gets an error instead of waiting; the next call is served."""
-    plain = PlainEncoder()
-    limited = Deadline(plain, 0.05)
+    plain, watch = PlainEncoder(), Watch(0.05)
     plain.gate.clear()
     with pytest.raises(EncoderFailed, match=r"within 0\.05 s"):
-        limited.encode(["pay"], "query")
+        watch.run(lambda: plain.encode(["pay"], "query"), "it")
     plain.gate.set()
-    assert np.array_equal(limited.encode(["pay"], "query"), plain.encode(["pay"], "query"))
-    assert (limited.id, limited.dimension) == ("plain", 2)
+    assert Watch(5).run(lambda: plain.encode(["pay"], "query"), "it").shape == (1, 2)
 
 
 def test_errors_of_the_work_reach_the_caller() -> None:
-    """What the encoder raises is raised, not hidden by the thread between."""
+    """What the work raises is raised, not hidden by the thread between."""
     plain = PlainEncoder()
     plain.fails = True
     with pytest.raises(EncoderFailed, match="told to fail"):
-        Deadline(plain, 5).encode(["pay"], "query")
+        Watch(5).run(lambda: plain.encode(["pay"], "query"), "it")
 
 
 def test_work_that_hangs_takes_a_bounded_number_of_threads() -> None:

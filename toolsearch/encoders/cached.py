@@ -6,28 +6,32 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from toolsearch.errors import InvalidInput
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Encoder, Floats, Role
 
+SKILLS: Final = ("languages", "knows")
+"""What an encoder may say about itself besides the protocol; passed on as the encoder behind says it."""
+
 
 class CachedEncoder:
-    """Another encoder, with its last `size` vectors kept by role and text. May be shared between threads.
+    """Another encoder, with its last `size` vectors of some roles kept by text. May be shared between threads.
 
-    Nothing is kept of a call that failed.
+    Nothing is kept of a call that failed. An index keeps tools' vectors itself and caches requests only.
 
     Raises:
         InvalidInput: the size is not positive.
     """
 
-    def __init__(self, encoder: Encoder, size: int = 4096) -> None:
+    def __init__(self, encoder: Encoder, size: int = 4096, roles: Sequence[Role] = ("query", "tool")) -> None:
         if size < 1:
             raise InvalidInput(f"a cache must hold at least 1 vector, not {size}")
         self._encoder = encoder
         self._size = size
+        self._roles = roles
         self._kept: OrderedDict[bytes, Floats] = OrderedDict()
         self._lock = Lock()
 
@@ -41,6 +45,11 @@ class CachedEncoder:
         """That of the encoder behind."""
         return self._encoder.dimension
 
+    def __getattr__(self, name: str) -> Any:
+        if name in SKILLS:
+            return getattr(self._encoder, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def encode(self, texts: Sequence[str], role: Role) -> Floats:
         """The same vectors as the encoder behind gives; it sees each text that is not kept once.
 
@@ -49,8 +58,8 @@ class CachedEncoder:
         """
         import numpy as np
 
-        if not texts:
-            return self._encoder.encode([], role)
+        if not texts or role not in self._roles:
+            return self._encoder.encode(texts, role)
         keys = [_key(text, role) for text in texts]
         found = self._known(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Semaphore, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from toolsearch.errors import EncoderFailed, InvalidInput
-
-if TYPE_CHECKING:
-    from toolsearch.protocols import Encoder, Floats, Role
 
 Result = TypeVar("Result")
 
@@ -55,29 +52,3 @@ class Watch:
             future.set_exception(error)
         finally:
             self._places.release()
-
-
-class Deadline:
-    """Another encoder that fails instead of taking longer than `seconds` for a call."""
-
-    def __init__(self, encoder: Encoder, seconds: float) -> None:
-        self._encoder = encoder
-        self._watch = Watch(seconds)
-
-    @property
-    def id(self) -> str:
-        """That of the encoder behind."""
-        return self._encoder.id
-
-    @property
-    def dimension(self) -> int:
-        """That of the encoder behind."""
-        return self._watch.run(lambda: self._encoder.dimension, "the encoder")
-
-    def encode(self, texts: Sequence[str], role: Role) -> Floats:
-        """The vectors of the encoder behind.
-
-        Raises:
-            EncoderFailed: it failed, or was too slow.
-        """
-        return self._watch.run(lambda: self._encoder.encode(texts, role), "the encoder")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolsearch import encoders, text
+from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.errors import EncoderFailed, IndexNotFound, InvalidInput, MissingExtra
 from toolsearch.index.definition import Definition
 from toolsearch.index.keeper import Keeper
@@ -79,14 +80,14 @@ def in_folder(path: str | Path, *, read_only: bool, encoder: Encoder | str | Non
 
 
 def open_encoder(encoder: Encoder | str | None) -> Encoder | None:
-    """The encoder of a name; an encoder is itself, and nothing or "" is none.
+    """The encoder of a name, with its last requests kept; an encoder is itself, and nothing or "" is none.
 
     Raises:
         InvalidInput: the name is unknown.
         MissingExtra: its package is not installed.
     """
     if isinstance(encoder, str):
-        return encoders.open_encoder(encoder) if encoder else None
+        return CachedEncoder(encoders.open_encoder(encoder), roles=("query",)) if encoder else None
     return encoder
 
 
