@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.index.catalogs import catalog, ids
+from toolsearch.catalog.sources import load
 from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.index.definition import Definition
 from toolsearch.index.tool_index import ToolIndex
@@ -51,6 +52,31 @@ def test_executors_come_from_listed_files(tmp_path: Path) -> None:
         for name in ("other", "absent"):
             with pytest.raises(InvalidSource, match=name):
                 index.executor(name)
+
+
+def test_functions_and_class_methods_run(tmp_path: Path) -> None:
+    """Functions get their arguments checked; methods of a class run, those of objects say why not."""
+    root = write(tmp_path / "i", 'encoder = ""\nsources = ["run.py"]\npython = ["run.py"]\n')
+    (root / "run.py").write_text(
+        "from toolsearch import tool\n\n"
+        "@tool\ndef add(a: int, b: int = 1) -> int:\n    return a + b\n\n"
+        "def plain(a: int) -> int:\n    return a\n\n"
+        "class Desk:\n"
+        "    @tool\n    @staticmethod\n    def twice(a: int) -> int:\n        return 2 * a\n\n"
+        "    @tool\n    def own(self) -> int:\n        return 1\n"
+    )
+    places = {"plain": "plain", "twice": "Desk.twice", "own": "Desk.own"}
+    tools = [
+        *load(root / "run.py").tools,
+        *(catalog(1)[0].with_(name=n, source=f"python:run.py:{p}") for n, p in places.items()),
+    ]
+    with ToolIndex.build(root, tools) as index:
+        for name, given, result in (("add", {"a": "2"}, 3), ("plain", {"a": 4}, 4), ("twice", {"a": 3}, 6)):
+            execute = index.executor(name)
+            assert execute is not None
+            assert execute(given, None) == result
+        with pytest.raises(InvalidSource, match="bind one of them"):
+            index.executor("own")
 
 
 @pytest.mark.parametrize(

@@ -129,16 +129,26 @@ def tool_at(source: str) -> Tool:
     if not source.startswith(SOURCE) or not module or not path:
         raise InvalidTool(f"not the source of a Python tool: {source!r:.120}; expected 'python:module:name'")
     try:
-        owner: Any = import_module(module)
-        *outer, last = path.split(".")
-        for name in outer:
-            owner = getattr(owner, name)
-        method = method_of(owner, owner, last) if isinstance(owner, type) else None
-        found = method.call if method else getattr(owner, last)
+        return tool_in(import_module(module), path)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidTool(f"no tool at {source!r:.120}: {error!s:.200}") from None
+
+
+def tool_in(module: ModuleType, path: str) -> Tool:
+    """The tool at `name` or `Class.name` of a module.
+
+    Raises:
+        AttributeError: nothing is there.
+        InvalidTool: it is no function, or needs an instance.
+    """
+    owner: Any = module
+    *outer, last = path.split(".")
+    for name in outer:
+        owner = getattr(owner, name)
+    method = method_of(owner, owner, last) if isinstance(owner, type) else None
+    found = method.call if method else getattr(owner, last)
     if found is None:
-        raise InvalidTool(f"{source!r:.120} is a method of instances; bind one of them to the tool's id instead")
+        raise InvalidTool(f"{path!r:.120} is a method of instances; bind one of them to the tool's id instead")
     return _built(method) if method else as_tool(found)
 
 

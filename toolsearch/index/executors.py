@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from toolsearch.errors import InvalidSource
-from toolsearch.tool import Tool
+from toolsearch.catalog.functions import tool_in
+from toolsearch.errors import InvalidInput, InvalidSource, InvalidTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +41,8 @@ class Executors:
     def find(self, spec: ToolSpec) -> Executor | None:
         """What runs a tool; None when nothing is bound and its source names no Python object.
 
-        The object is a Tool, a function of arguments and context, or has `for_tool(spec)` that gives one.
+        The object is a Tool, a function, a static or class method (`Class.name`), a function of `arguments` and
+        `context`, or has `for_tool(spec)` that gives one of those.
 
         Raises:
             InvalidSource: its source names a function that the definition does not allow, or that is not there.
@@ -53,14 +56,12 @@ class Executors:
                 f"tool {spec.id[:200]!r} wants to run {spec.source[:200]!r}, which the index's definition does not "
                 f"allow; add {place[:80]!r} to python = [...] in index.toml, or bind an executor"
             )
-        found: object = getattr(self._module(place), attribute, None)
-        if isinstance(found, Tool):
-            return found.execute
-        if hasattr(found, "for_tool"):
-            return cast("Executor", cast("Any", found).for_tool(spec))
-        if not callable(found):
-            raise InvalidSource(f"tool {spec.id[:200]!r} is run by {spec.source[:200]!r}, which is not a function")
-        return cast("Executor", found)
+        try:
+            return _executor(self._module(place), attribute, spec)
+        except (AttributeError, InvalidInput) as error:
+            raise InvalidSource(
+                f"tool {spec.id[:200]!r} is run by {spec.source[:200]!r}, which is no function: {str(error)[:200]}"
+            ) from None
 
     def _module(self, place: str) -> ModuleType:
         if place not in self._modules:
@@ -81,3 +82,21 @@ class Executors:
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
         return module
+
+
+def _executor(module: ModuleType, path: str, spec: ToolSpec) -> Executor:
+    """What runs a tool, from what stands at a place of a module.
+
+    Raises:
+        AttributeError: nothing stands there.
+        InvalidTool: it cannot run a tool.
+    """
+    found: Any = getattr(module, path, None)
+    if hasattr(found, "for_tool"):
+        return cast("Executor", found.for_tool(spec))
+    if isinstance(found, FunctionType) and tuple(inspect.signature(found).parameters) == ("arguments", "context"):
+        return cast("Executor", found)
+    execute = tool_in(module, path).execute
+    if execute is None:
+        raise InvalidTool(f"{path!r:.120} is a definition without a function")
+    return execute
