@@ -17,7 +17,8 @@ from typing import Any, Final, cast
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import METHOD_NOT_FOUND, CallToolResult, ToolListChangedNotification
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent, ToolListChangedNotification
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolsearch.catalog.loaded import Problem
@@ -61,7 +62,7 @@ class Connection:
 
     def __init__(self, server: Server, limits: Limits, mode: str = "auto") -> None:
         self.server, self._limits, self._mode = server, limits, mode
-        self._sieve = Sieve(lambda: self._client.protocol_version if self._client else None)
+        self._sieve = Sieve(lambda: self._client.protocol_version if self._client else None, self._end)
         self._tail = Tail() if server.transport == "stdio" else None
         self._client: Client | None = None
         self._failure: BaseException | None = None
@@ -105,29 +106,47 @@ class Connection:
         Raises:
             ToolErrorForModel: the server says that the call failed, or does not answer.
         """
-        try:
-            return answer_of(await self.result(name, arguments))
-        except ToolErrorForModel as error:
-            self._note_refusal(str(error))
-            raise
+        return answer_of(await self.result(name, arguments))
 
-    async def result(self, name: str, arguments: Json) -> CallToolResult:
+    async def result(self, name: str, arguments: Json, progress: ProgressFnT | None = None) -> CallToolResult:
         """Call a tool by the server's own name: all of its answer, also when that says that the call failed.
+
+        `progress` is told what the server tells of it. Cancelling the call cancels it at the server.
 
         Raises:
             ToolErrorForModel: the server does not answer.
         """
         try:
-            return await self._session.call_tool(name, arguments, read_timeout_seconds=self._limits.call)
+            answer = await self._session.call_tool(
+                name, arguments, read_timeout_seconds=self._limits.call, progress_callback=progress
+            )
         except FAILURES as error:
             self._note_refusal(str(error))
             raise ToolErrorForModel(f"server {self.server.name!r} failed: {reason_of(error)}") from error
+        if answer.is_error:
+            self._note_refusal(" ".join(part.text for part in answer.content if isinstance(part, TextContent)))
+        return answer
 
     def has_changed(self) -> bool:
         """Whether there was a sign, since this was asked last, that the tools changed."""
         changed = self._changed.is_set()
         self._changed.clear()
         return changed
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session stands; a call that finds it gone has not reached the server."""
+        return self._client is not None and not self._done.is_set()
+
+    async def disturbed(self, seconds: float) -> None:
+        """Wait for a sign that the tools changed, for the end of the session, or for so many seconds."""
+        signs = [asyncio.ensure_future(event.wait()) for event in (self._changed, self._done)]
+        try:
+            await asyncio.wait(signs, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for sign in signs:
+                sign.cancel()
+            await asyncio.gather(*signs, return_exceptions=True)
 
     async def run(self) -> None:
         """Hold the session open until `close`; failures are kept for `opened`."""
@@ -184,6 +203,10 @@ class Connection:
             return await self.call(spec.name, arguments)
 
         return Tool(spec, execute)
+
+    def _end(self) -> None:
+        """The server is gone: the session ends, and whoever uses it has to open another one."""
+        self._done.set()
 
     def _note_refusal(self, text: str) -> None:
         if refuses_name(text):

@@ -24,10 +24,13 @@ ASSUMED: Final = "2025-11-25"
 
 
 class Sieve:
-    """Keeps the tools of pages. `version` tells the protocol's version, None before it is known."""
+    """Keeps the tools of pages. `version` tells the protocol's version, None before it is known.
 
-    def __init__(self, version: Callable[[], str | None]) -> None:
-        self._version = version
+    `ended` is called when the server says no more.
+    """
+
+    def __init__(self, version: Callable[[], str | None], ended: Callable[[], None]) -> None:
+        self._version, self._ended = version, ended
         self._page: list[Any] = []
 
     def take(self) -> list[Any]:
@@ -39,7 +42,7 @@ class Sieve:
     async def around(self, transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Any]:
         """The transport's streams, with pages sifted."""
         async with transport as (read, write):
-            yield _Reader(read, self.sift), write
+            yield _Reader(read, self.sift, self._ended), write
 
     def sift(self, item: Any) -> Any:
         """A message whose listing holds only tools that the SDK takes; any other message as it is."""
@@ -75,6 +78,7 @@ class _Reader:
 
     inner: Any
     change: Callable[[Any], Any]
+    ended: Callable[[], None]
 
     async def receive(self) -> Any:
         return self.change(await self.inner.receive())
@@ -93,7 +97,11 @@ class _Reader:
         return self
 
     async def __anext__(self) -> Any:
-        return self.change(await self.inner.__anext__())
+        try:
+            return self.change(await self.inner.__anext__())
+        except StopAsyncIteration:
+            self.ended()
+            raise
 
     async def __aenter__(self) -> Self:
         await self.inner.__aenter__()

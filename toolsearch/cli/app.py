@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from toolsearch import __version__
-from toolsearch.cli import evaluating, indexes, keys, searching, serving, tools
+from toolsearch.cli import evaluating, gateway, indexes, keys, searching, serving, tools
 
 app = typer.Typer(
     help="Let a language model find the right tool among thousands.",
@@ -43,3 +43,4 @@ app.command()(serving.serve)
 app.add_typer(indexes.app, name="index")
 app.add_typer(tools.app, name="tool")
 app.add_typer(keys.app, name="keys")
+app.add_typer(gateway.app, name="mcp")

@@ -1,0 +1,44 @@
+"""Who asks, and one call on its way to a tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types import CallToolResult
+
+from toolsearch.tool import Json, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: its groups, None for the trusted owner who sees everything; and the name of its key, "" without."""
+
+    groups: frozenset[str] | None = None
+    name: str = ""
+
+
+OWNER = Caller()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool; the arguments were checked, and the caller may use the tool."""
+
+    spec: ToolSpec
+    arguments: Json
+    caller: Caller = OWNER
+    progress: ProgressFnT | None = None
+
+
+class Runner(Protocol):
+    """Runs calls of the tools of one source."""
+
+    async def run(self, call: Call) -> CallToolResult:
+        """The answer of the tool, also when it says that it failed.
+
+        Raises:
+            ToolExecutionError: the tool did not answer; the text is for the model.
+        """
+        ...
