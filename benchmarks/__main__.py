@@ -1,15 +1,20 @@
-"""The commands: run, compare, report."""
+"""The commands: run, compare, report, baseline, peers."""
 
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from benchmarks import baseline
 from benchmarks import report as reports
-from benchmarks.runner import HERE, answers_of, run_all
+from benchmarks.peers import PEERS
+from benchmarks.peers.run import Order, run_peers
+from benchmarks.peers.table import peers_markdown
+from benchmarks.runner import RUNS, answers_of, run_all
 from benchmarks.tasks import Task, demo, development_parts
 from toolsearch.evaluation.comparison import Difference, compare, holm
 from toolsearch.evaluation.judged import read_queries
@@ -29,13 +34,52 @@ def run(
     only: Annotated[str, typer.Option(help="Names of tasks, separated by commas; all when empty.")] = "",
 ) -> None:
     """Run strategies over every task; prints a table and keeps each answer."""
-    tasks: list[Task] = [demo(split)] + (list(development_parts(data)) if data else [])
-    wanted = [one.strip() for one in only.split(",") if one.strip()]
-    tasks = [task for task in tasks if not wanted or task.name in wanted]
-    out = HERE / "runs" / (name or datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S"))
-    folders = run_all(tasks, [one.strip() for one in strategies.split(",")], out=out, encoder=encoder)
+    tasks = _wanted([demo(split), *(development_parts(data) if data else [])], only)
+    out = _place(name)
+    folders = run_all(tasks, _names(strategies), out=out, encoder=encoder)
     print(reports.markdown(folders))
     print(f"\nkept in {out}")
+
+
+@app.command()
+def peers(
+    data: Annotated[Path | None, typer.Option(help="Folder with parts.json and sets; without it, the demo.")] = None,
+    only: Annotated[str, typer.Option(help="Names of tasks, separated by commas; all when empty.")] = "",
+    peers: Annotated[str, typer.Option(help="Names of peers, separated by commas.")] = ",".join(PEERS),
+    strategies: Annotated[str, typer.Option(help="Our own, separated by commas.")] = "simple,lexical,vector,hybrid",
+    limit: Annotated[int, typer.Option(help="Tools to keep of each catalog, needed ones first; 0 keeps all.")] = 0,
+    seconds: Annotated[int, typer.Option(help="CPU that a peer may take for one task's requests.")] = 600,
+    environments: Annotated[
+        Path | None, typer.Option(envvar="TOOLSEARCH_PEERS", help="Folder of environments that are there already.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the run; default is the time.")] = "",
+) -> None:
+    """Run what others would pick on the same catalogs and requests, beside our own strategies."""
+    tasks = _wanted(list(development_parts(data)) if data else [demo("development")], only)
+    tasks = [replace(task, limit=limit) for task in tasks]
+    order = Order(peers=_names(peers), strategies=_names(strategies), seconds=seconds, made=environments)
+    out = _place(name)
+    print(peers_markdown(run_peers(tasks, order, out)))
+    print(f"\nkept in {out}")
+
+
+@app.command()
+def table(run: Path, against: str = "hybrid") -> None:
+    """The tables of a run of peers that was kept, as far as it came."""
+    print(peers_markdown(sorted(path.parent for path in run.glob("*/record.json")), against))
+
+
+def _names(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def _wanted(tasks: list[Task], only: str) -> list[Task]:
+    names = _names(only)
+    return [task for task in tasks if not names or task.name in names]
+
+
+def _place(name: str) -> Path:
+    return RUNS / (name or datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S"))
 
 
 @app.command("compare")
@@ -61,11 +105,26 @@ def differing(run_a: Path, run_b: Path, measure_name: str) -> dict[str, Differen
 
 
 @app.command()
-def report(runs: Path = HERE / "runs", html: Path = HERE / "runs" / "report.html") -> None:
+def report(runs: Path = RUNS, html: Path = RUNS / "report.html") -> None:
     """Markdown on standard output, and one self-contained page with plots and a failure browser."""
     folders = sorted(path.parent for path in runs.rglob("record.json"))
     print(reports.markdown(folders))
     html.write_text(reports.page(folders), "utf-8")
+
+
+@app.command("baseline")
+def baseline_(
+    write: Annotated[bool, typer.Option("--write", help="Take today's answers as the new baseline.")] = False,
+) -> None:
+    """Compare the demo's answers with the committed ones; ends with 1 when they are worse."""
+    rows = baseline.now(demo("development"))
+    told = baseline.faults(baseline.read(), rows) if baseline.FILE.exists() else ["there is no baseline yet"]
+    print("\n".join(told) or f"as before: {len(rows)} requests")
+    if write:
+        baseline.write(rows)
+        print(f"written: {baseline.FILE}")
+    elif told:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

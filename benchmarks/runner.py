@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,64 +18,89 @@ from toolsearch.evaluation.record import Record, catalog_digest, folder_size, or
 from toolsearch.evaluation.runs import Answer, read_run, run, write_run
 
 HERE = Path(__file__).parent
+RUNS = HERE / "runs"
 K = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """An index of a task's catalog, with seconds of CPU to build (0 when it was there) and bytes on disk."""
+    """A folder with the index of a task's catalog; seconds of CPU to build (0 when it was there), bytes on disk."""
 
-    index: ToolIndex
+    folder: Path
     seconds: float
     size: int
-    digest: str
 
 
-def build(task: Task, encoder: str) -> Built:
-    """The index of the task's catalog, kept in a folder of its own between runs."""
+class Kept:
+    """One run's folder: answers and requests of each task, and a record that is written anew with each."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._settings = dict(settings)
+        self._seen: dict[str, Any] = {"digests": {}, "build": {}, "size": {}}
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, task: Task, answers: Sequence[Answer], built: Built | None = None, *, seconds: float = 0.0) -> None:
+        """Keep the answers to a task's requests; `seconds` is what building took where there is no index of ours."""
+        write_run(answers, self.folder / f"{task.name}.jsonl")
+        rows = [{"id": q.id, "query": q.query, "relevant": dict(q.relevant), **_marks(q)} for q in task.queries]
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (self.folder / f"{task.name}.queries.jsonl").write_text(text, "utf-8")
+        digests = {"catalog": catalog_digest(task.tools()), "queries": queries_digest(task.queries)}
+        self._seen["digests"][task.name] = digests
+        self._seen["build"][task.name] = built.seconds if built else seconds
+        self._seen["size"][task.name] = built.size if built else 0
+        self._write()
+
+    def miss(self, task: Task, why: str) -> None:
+        """Note that a task was not done, and why."""
+        self._settings.setdefault("missing", {})[task.name] = why
+        self._write()
+
+    def _write(self) -> None:
+        Record(**origin(), seed=0, settings=self._settings, **self._seen).write(self.folder / "record.json")
+
+
+def build(task: Task, encoder: str, folder: Path | None = None) -> Built:
+    """The index of the task's catalog, in a folder that is kept between runs unless another is named."""
     tools = task.tools()
-    digest = catalog_digest(tools)
-    folder = HERE / "runs" / "indexes" / f"{task.catalog}-{encoder.replace('/', '_')}-{digest[:12]}"
+    name = f"{task.catalog}-{encoder.replace('/', '_')}-{catalog_digest(tools)[:12]}"
+    place = folder or RUNS / "indexes" / name
     started = time.process_time()
-    index = ToolIndex.build(folder, tools, encoder=encoder)
-    return Built(index, time.process_time() - started, folder_size(folder), digest)
+    ToolIndex.build(place, tools, encoder=encoder).close()
+    return Built(place, time.process_time() - started, folder_size(place))
 
 
 def run_all(tasks: Iterable[Task], strategies: Sequence[str], *, out: Path, encoder: str = "builtin") -> list[Path]:
     """Run every strategy over every task; returns one folder per strategy."""
-    folders = {strategy: out / strategy for strategy in strategies}
-    seen: dict[str, dict[str, Any]] = {"digests": {}, "build": {}, "size": {}}
+    kept = {name: Kept(out / name, {"strategy": name, "k": K, "encoder": encoder}) for name in strategies}
     built: dict[str, Built] = {}
     with Progress() as progress:
         for task in tasks:
             if task.catalog not in built:
                 built[task.catalog] = build(task, encoder)
-            place = built[task.catalog]
-            seen["digests"][task.name] = {"catalog": place.digest, "queries": queries_digest(task.queries)}
-            seen["build"][task.name], seen["size"][task.name] = place.seconds, place.size
-            for strategy, folder in folders.items():
-                _run_one(task, place.index, strategy, folder, progress)
-    for strategy, folder in folders.items():
-        settings = {"strategy": strategy, "k": K, "encoder": encoder}
-        Record(**origin(), seed=0, settings=settings, **seen).write(folder / "record.json")
-    return list(folders.values())
+            for strategy, folder in kept.items():
+                answers = run_one(task, built[task.catalog], strategy, progress)
+                folder.add(task, answers, built[task.catalog])
+    return [folder.folder for folder in kept.values()]
 
 
-def _run_one(task: Task, index: ToolIndex, strategy: str, folder: Path, progress: Progress) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    retriever, view = index.retriever(strategy), index.view()
-    retriever.search([task.queries[0].query], view, K)
+def run_one(task: Task, built: Built, strategy: str, progress: Progress | None = None) -> list[Answer]:
+    """One strategy's answers to a task's requests, after one request to warm up.
+
+    The index is opened for it alone, so that no request was encoded before for another strategy.
+    """
     pairs = [(query.id, query.query) for query in task.queries]
-    bar = progress.add_task(f"{task.name} {strategy}", total=len(pairs))
+    bar = progress.add_task(f"{task.name} {strategy}", total=len(pairs)) if progress else None
     answers: list[Answer] = []
-    for answer in run(retriever, view, pairs, k=K):
-        answers.append(answer)
-        progress.advance(bar)
-    write_run(answers, folder / f"{task.name}.jsonl")
-    rows = [{"id": q.id, "query": q.query, "relevant": dict(q.relevant), **_marks(q)} for q in task.queries]
-    (folder / f"{task.name}.queries.jsonl").write_text(
-        "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8"
-    )
+    with ToolIndex.open(built.folder, read_only=True) as index:
+        retriever, view = index.retriever(strategy), index.view()
+        retriever.search([task.queries[0].query], view, K)
+        for answer in run(retriever, view, pairs, k=K):
+            answers.append(answer)
+            if progress and bar is not None:
+                progress.advance(bar)
+    return answers
 
 
 def _marks(query: JudgedQuery) -> dict[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from toolsearch import ToolSpec
@@ -22,10 +24,23 @@ class Task:
     catalog: str
     source: Path
     queries: tuple[JudgedQuery, ...]
+    limit: int = 0
+    """Tools to keep of the catalog, those that requests need first; 0 keeps all."""
 
     def tools(self) -> list[ToolSpec]:
-        """The catalog, read anew."""
-        return [tool.spec for tool in load(self.source).tools]
+        """The catalog, in its order."""
+        found = _catalog(self.source)
+        if not self.limit or self.limit >= len(found):
+            return list(found)
+        needed = {tool for query in self.queries for tool in query.relevant}
+        others = (tool.id for tool in found if tool.id not in needed)
+        kept = needed | set(islice(others, max(0, self.limit - len(needed))))
+        return [tool for tool in found if tool.id in kept]
+
+
+@lru_cache(maxsize=2)
+def _catalog(source: Path) -> tuple[ToolSpec, ...]:
+    return tuple(tool.spec for tool in load(source).tools)
 
 
 def development_parts(data: Path) -> Iterator[Task]:

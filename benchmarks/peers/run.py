@@ -1,84 +1,114 @@
-"""Makes each peer's environment from its pinned packages and runs it over a task."""
+"""Runs peers over tasks, each in its own environment, and keeps what they answer as our own runs are kept."""
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from benchmarks.peers.environments import HERE, environment, requirements
+from benchmarks.runner import Kept, build, run_one
 from benchmarks.tasks import Task
 from toolsearch import ToolSpec
 from toolsearch.evaluation.runs import Answer, tokens_of
 
-HERE = Path(__file__).parent
-ENVIRONMENTS = HERE.parent / "envs"
-LIMIT = 1800
-"""Seconds that one peer may take for one task."""
+WALL = 10
+"""Times the allowed CPU that may pass on the clock, for a machine that others use too."""
 
 
-def requirements(peer: str) -> list[str]:
-    """The pinned packages that a peer's file names, read without running it."""
-    for node in ast.parse((HERE / f"{peer}.py").read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "REQUIREMENTS":
-            return list(ast.literal_eval(node.value))
-    raise ValueError(f"{peer} pins no packages")
+class TooSlow(Exception):
+    """A peer would not be done in the time that it is given."""
 
 
-def environment(peer: str) -> Path:
-    """The peer's Python, installed at first use; peers with equal packages share one."""
-    wanted = requirements(peer)
-    folder = ENVIRONMENTS / hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:12]
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *wanted], check=True)
-        (folder / "ready").touch()
-    return python
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Who is asked. `seconds` is the CPU that a peer may take for one task's requests; `made` holds environments."""
+
+    peers: Sequence[str]
+    strategies: Sequence[str]
+    seconds: int = 600
+    made: Path | None = None
+
+
+def run_peers(tasks: Sequence[Task], order: Order, out: Path) -> list[Path]:
+    """Our strategies and the peers over every task, task by task; one folder each below `out`."""
+    ours = {name: Kept(out / name, {"strategy": name, "k": 10, "encoder": "builtin"}) for name in order.strategies}
+    theirs = {
+        peer: Kept(out / peer, {"strategy": peer, "k": 10, "packages": requirements(peer)}) for peer in order.peers
+    }
+    with encoder() as url:
+        for task in tasks:
+            tools = task.tools()
+            with TemporaryDirectory() as folder:
+                built = build(task, "builtin", Path(folder) / "index")
+                for name, kept in ours.items():
+                    kept.add(task, run_one(task, built, name), built)
+            for peer, kept in theirs.items():
+                _peer(peer, task, tools, order, kept, url)
+    return [kept.folder for kept in (*ours.values(), *theirs.values())]
+
+
+def _peer(peer: str, task: Task, tools: list[ToolSpec], order: Order, kept: Kept, url: str) -> None:
+    print(f"{task.name} {peer}", file=sys.stderr, flush=True)
+    try:
+        answers, seconds = ask(peer, task, tools, order, url)
+    except (TooSlow, subprocess.SubprocessError) as error:
+        kept.miss(task, str(error) if isinstance(error, TooSlow) else type(error).__name__)
+        return
+    kept.add(task, answers, seconds=seconds)
 
 
 @contextmanager
 def encoder() -> Iterator[str]:
     """The shared encoder's address while the block runs."""
     command = [sys.executable, "-m", "benchmarks.peers.encoder"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent.parent)
-    try:
-        if process.stdout is None:
-            raise RuntimeError("the encoder has no output")
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1/embeddings"
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent.parent) as process:
+        try:
+            said = process.stdout.readline() if process.stdout else ""
+            yield f"http://127.0.0.1:{int(said)}/v1/embeddings"
+        finally:
+            process.terminate()
 
 
-def ask(peer: str, task: Task, tools: list[ToolSpec], url: str) -> tuple[list[Answer], float]:
+def ask(peer: str, task: Task, tools: list[ToolSpec], order: Order, url: str) -> tuple[list[Answer], float]:
     """The peer's answers to a task's requests, and seconds of CPU it took to build.
 
     Raises:
-        subprocess.SubprocessError: the peer failed or ran past LIMIT.
+        TooSlow: it would take longer than it may.
+        subprocess.SubprocessError: it failed, or did not end.
     """
     sizes = {tool.id: tokens_of(tool.to_json()) for tool in tools}
     with TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("tools.jsonl", "queries.jsonl", "out.jsonl")]
-        rows = [{"id": t.id, "name": t.name, "description": t.description, "parameters": t.parameters} for t in tools]
-        _lines(files[0], rows)
+        _lines(files[0], [_definition(tool) for tool in tools])
         _lines(files[1], [{"id": query.id, "query": query.query} for query in task.queries])
-        command = [str(environment(peer)), str(HERE / "harness.py"), peer, *map(str, files), url]
-        subprocess.run(command, check=True, timeout=LIMIT, stdout=subprocess.DEVNULL)
-        first, *lines = files[2].read_text("utf-8").splitlines()
-    return [_answer(json.loads(line), sizes) for line in lines], float(json.loads(first)["build"])
+        python = str(environment(peer, order.made))
+        command = [python, str(HERE / "harness.py"), peer, *map(str, files), str(order.seconds), url]
+        one_thread = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        subprocess.run(command, check=True, timeout=WALL * order.seconds, stdout=subprocess.DEVNULL, env=one_thread)
+        first, *rows = [json.loads(line) for line in files[2].read_text("utf-8").splitlines()]
+    if rows and "over" in rows[-1]:
+        raise TooSlow(rows[-1]["over"])
+    return [_answer(row, sizes) for row in rows], float(first["build"])
 
 
-def _lines(path: Path, rows: list[dict[str, object]]) -> None:
+def _definition(tool: ToolSpec) -> dict[str, Any]:
+    """What a peer is given; a namespace goes before the name, as clients of several servers do."""
+    name = f"{tool.namespace}_{tool.name}" if tool.namespace else tool.name
+    return {"id": tool.id, "name": name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
 
 
-def _answer(body: dict[str, object], sizes: dict[str, int]) -> Answer:
-    hits = tuple((str(hit["id"]), float(hit["score"])) for hit in body["hits"])  # type: ignore[attr-defined, index]
-    tokens = sum(sizes[tool] for tool, _ in hits)
-    return Answer(id=str(body["id"]), hits=hits, cpu=float(str(body["cpu"])), tokens=tokens)
+def _answer(body: Mapping[str, Any], sizes: Mapping[str, int]) -> Answer:
+    hits = tuple((str(hit["id"]), float(hit["score"])) for hit in body["hits"])
+    return Answer(id=body["id"], hits=hits, cpu=float(body["cpu"]), tokens=sum(sizes[tool] for tool, _ in hits))

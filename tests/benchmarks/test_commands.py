@@ -1,0 +1,53 @@
+"""The commands run on a small data folder, and what they keep can be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks import __main__ as commands
+from benchmarks import runner
+from benchmarks.tasks import development_parts
+
+
+@pytest.fixture
+def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Runs a command; runs are kept below the test's own folder."""
+    monkeypatch.setattr(runner, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(commands, "RUNS", tmp_path / "runs")
+
+    def command(*arguments: object) -> str:
+        done = CliRunner().invoke(commands.app, [str(one) for one in arguments])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    return command
+
+
+def test_a_run_is_kept_compared_and_reported(invoke, data: Path, tmp_path: Path) -> None:
+    """Tables hold every part and strategy; the page holds every answer and nothing from outside."""
+    told = invoke("run", "--data", data, "--only", "first,second", "--strategies", "lexical,hybrid", "--name", "one")
+    assert told.count("one/lexical") >= 2
+    runs = tmp_path / "runs"
+    record = json.loads((runs / "one" / "hybrid" / "record.json").read_text("utf-8"))
+    assert record["settings"] == {"encoder": "builtin", "k": 10, "strategy": "hybrid"}
+    assert set(record["digests"]) == set(record["build"]) == {"first", "second"}
+    compared = invoke("compare", runs / "one" / "lexical", runs / "one" / "hybrid")
+    assert "| first " in compared
+    assert "| second" in compared
+    page = runs / "page.html"
+    assert "one/hybrid" in invoke("report", "--runs", runs, "--html", page)
+    text = page.read_text("utf-8")
+    assert "cancel my flight and send an email about it" in text
+    assert "src=" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_catalog_keeps_what_requests_need(data: Path) -> None:
+    """A smaller catalog has the right tools first, in the order of the whole one."""
+    _, second = development_parts(data)
+    small = type(second)(second.name, second.catalog, second.source, second.queries, 3)
+    assert [tool.id for tool in small.tools()] == ["refund_payment", "cancel_flight", "send_email"]
+    assert len(second.tools()) == 5
