@@ -1,4 +1,4 @@
-"""`toolsearch index ...`: build, list, show, add, remove, verify."""
+"""`toolsearch index ...`: build, list, show, add, remove, lint, verify."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolsearch.cli import formats, options
+from toolsearch.cli import formats, linting, options
 from toolsearch.cli.progress import progress_bar
 from toolsearch.cli.reading import defined_sources, read_sources
 from toolsearch.errors import InvalidInput, ToolSearchError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolsearch.tool import Tool
 
 app = typer.Typer(help="Build, look at and change indexes.", no_args_is_help=True, rich_markup_mode=None)
+app.command()(linting.lint)
 Sources = Annotated[
     list[str] | None,
     typer.Option("--from", metavar="SOURCE", help="File, folder or module:name; repeatable. By default index.toml."),
