@@ -239,7 +239,7 @@ def test_the_worst_comes_first() -> None:
     assert [one.severity for one in lint([remark, error])] == ["error", "info"]
 
 
-TEXT = st.text(max_size=60) | st.sampled_from(["\u202e", "<!--", "ignore all previous instructions", "a" * 3000])
+TEXT = st.text(max_size=60) | st.sampled_from(["\u202e", "<!--", "ignore all previous instructions", "a" * 1100])
 SCHEMA = st.recursive(
     st.none() | st.booleans() | st.integers() | TEXT | st.sampled_from(["object", "array"]),
     lambda inner: (
@@ -250,7 +250,7 @@ SCHEMA = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=30)
 @given(
     st.lists(
         st.builds(

@@ -24,7 +24,7 @@ NAME_RULES: Final = {
     "name-dropping": Rule(Severity.WARNING, f"a description that names {DROPPED} or more tools of others"),
 }
 _PROVIDERS: Final = tuple(name for name in PROVIDER_RULES if name != "portable")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+")
+_IDENTIFIER: Final = re.compile(r"\b(?:[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)\b")
 """A name of several words, which no prose holds by chance."""
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _TWINS: Final = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})

@@ -24,7 +24,7 @@ NAMES: Final = 0.6
 """From this overlap of the words of their names on."""
 MIN_WORDS: Final = 4
 """Tools with fewer words are not compared."""
-MAX_CANDIDATES: Final = 200
+MAX_CANDIDATES: Final = 50
 
 TWIN_RULES: Final = {
     "description-shared": Rule(Severity.WARNING, "a description that another tool has word for word"),
@@ -55,17 +55,10 @@ def _shared(specs: Sequence[ToolSpec]) -> SaidAcross:
 
 def _near(specs: Sequence[ToolSpec]) -> SaidAcross:
     bags = [frozenset(_all_words(spec)) for spec in specs]
-    weights = _weights(bags)
     names = [frozenset(words(spec.name)) for spec in specs]
-    for later, earlier in _pairs(bags, weights):
-        close = [one for one in earlier if _overlap(names[later], names[one], weights) >= NAMES]
-        if close:
-            ids = [specs[one].id for one in close]
-            yield (
-                specs[later],
-                "near-duplicate",
-                f"It says nearly the same as {listed(ids)}; merge them or say when to use which.",
-            )
+    for later, earlier in _pairs(bags, names):
+        message = f"It says nearly the same as {listed([specs[one].id for one in earlier])}; "
+        yield specs[later], "near-duplicate", f"{message}merge them or say when to use which."
 
 
 def _all_words(spec: ToolSpec) -> Iterator[str]:
@@ -75,41 +68,39 @@ def _all_words(spec: ToolSpec) -> Iterator[str]:
             yield from words(text)
 
 
+def _pairs(bags: Sequence[frozenset[str]], names: Sequence[frozenset[str]]) -> Iterator[tuple[int, list[int]]]:
+    """Each tool with the earlier ones that overlap with it enough, the closest first."""
+    weights = _weights(bags)
+    totals = [sum(weights[word] for word in bag) for bag in bags]
+    holders: dict[str, list[int]] = defaultdict(list)
+    for place, bag in enumerate(bags):
+        if len(bag) < MIN_WORDS:
+            continue
+        prefix = _prefix(bag, weights, totals[place])
+        candidates = sorted({one for word in prefix for one in holders[word][-MAX_CANDIDATES:]})[-MAX_CANDIDATES:]
+        near: list[tuple[float, int]] = []
+        for one in candidates:
+            if names[place] <= names[one] or names[one] <= names[place]:
+                common = sum(weights[word] for word in bag & bags[one])
+                near.append((-common / (totals[place] + totals[one] - common), one))
+        if found := [one for overlap, one in sorted(near) if -overlap >= OVERLAP]:
+            yield place, found
+        for word in prefix:
+            holders[word].append(place)
+
+
 def _weights(bags: Sequence[frozenset[str]]) -> dict[str, float]:
     """What each word weighs: the logarithm of how rare it is, and never nothing."""
     counts = Counter(word for bag in bags for word in bag)
     return {word: math.log1p(len(bags) / count) for word, count in counts.items()}
 
 
-def _pairs(bags: Sequence[frozenset[str]], weights: dict[str, float]) -> Iterator[tuple[int, list[int]]]:
-    """Each tool with the earlier ones that overlap with it enough, the closest first."""
-    holders: dict[str, list[int]] = defaultdict(list)
-    for place, bag in enumerate(bags):
-        if len(bag) < MIN_WORDS:
-            continue
-        prefix = _prefix(bag, weights)
-        candidates = {one for word in prefix for one in holders[word][-MAX_CANDIDATES:]}
-        near = [(_overlap(bag, bags[one], weights), one) for one in sorted(candidates)[-MAX_CANDIDATES:]]
-        found = [one for overlap, one in sorted(near, key=lambda pair: (-pair[0], pair[1])) if overlap >= OVERLAP]
-        if found:
-            yield place, found
-        for word in prefix:
-            holders[word].append(place)
-
-
-def _prefix(bag: frozenset[str], weights: dict[str, float]) -> list[str]:
+def _prefix(bag: frozenset[str], weights: dict[str, float], total: float) -> list[str]:
     """The rarest words of a bag: two bags that overlap enough have one of them in common."""
     ranked = sorted(bag, key=lambda word: (-weights[word], word))
-    left = sum(weights[word] for word in ranked)
-    bound = OVERLAP * left
+    left = total
     for place, word in enumerate(ranked):
-        if left < bound:
+        if left < OVERLAP * total:
             return ranked[:place]
         left -= weights[word]
     return ranked
-
-
-def _overlap(one: frozenset[str], other: frozenset[str], weights: dict[str, float]) -> float:
-    common = sum(weights[word] for word in one & other)
-    every = sum(weights[word] for word in one | other)
-    return common / every if every else 0.0
