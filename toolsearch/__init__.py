@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolsearch.agent.limits import Limits
     from toolsearch.agent.mcp_tools import MCPToolset
     from toolsearch.agent.memory import ChatMemory
+    from toolsearch.agent.preselection import PreselectingToolProvider
     from toolsearch.agent.results import ToolReturn
     from toolsearch.agent.skills import SkillToolset
     from toolsearch.agent.statistics import Statistics
@@ -63,6 +64,7 @@ _LAZY: dict[str, str] = {
     "MCPToolset": "toolsearch.agent.mcp_tools",
     "Media": "toolsearch.conversation",
     "MemoryId": "toolsearch.agent.context",
+    "PreselectingToolProvider": "toolsearch.agent.preselection",
     "RetrieverStrategy": "toolsearch.strategies.answering",
     "SQLiteStore": "toolsearch.agent.stores",
     "SimpleStrategy": "toolsearch.strategies.simple",
@@ -107,6 +109,7 @@ __all__ = [
     "MCPToolset",
     "Media",
     "MemoryId",
+    "PreselectingToolProvider",
     "RetrieverStrategy",
     "ReturnBehavior",
     "SQLiteStore",

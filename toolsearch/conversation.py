@@ -12,6 +12,9 @@ from toolsearch.tool import Json, canonical
 FOUND_TOOLS: Final = "found_tools"
 """Attribute of a result that holds the ids of the tools found, in order. Stored histories rely on this name."""
 
+PRESELECTED: Final = "preselected_tools"
+"""Attribute of a user's message that holds the ids of the tools selected for it. Stored histories rely on it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -82,14 +85,24 @@ class SystemMessage:
 
 @dataclass(frozen=True, slots=True, init=False)
 class UserMessage:
-    """What a person says. `summary` marks a text that stands for earlier messages."""
+    """What a person says. `summary` marks a text that stands for earlier messages.
+
+    `attributes` are kept with the conversation and never shown to the model.
+
+    Raises:
+        InvalidTool: an attribute is not JSON.
+    """
 
     content: tuple[Part, ...]
     summary: bool = False
+    attributes: Json = field(default_factory=dict[str, Any], hash=False)
 
-    def __init__(self, content: Content, *, summary: bool = False) -> None:
-        object.__setattr__(self, "content", parts(content))
-        object.__setattr__(self, "summary", summary)
+    def __init__(self, content: Content, *, summary: bool = False, attributes: Mapping[str, Any] | None = None) -> None:
+        set_ = object.__setattr__
+        set_(self, "content", parts(content))
+        set_(self, "summary", summary)
+        set_(self, "attributes", dict(attributes or {}))
+        canonical(self.attributes, what="attributes of a message")
 
     @property
     def text(self) -> str:
@@ -158,7 +171,15 @@ Message = SystemMessage | UserMessage | AssistantMessage | ToolResult
 
 def found_in(message: Message) -> tuple[str, ...]:
     """Ids of the tools that a result says were found; anything that is not a list of texts counts as none."""
-    listed: Any = message.attributes.get(FOUND_TOOLS) if isinstance(message, ToolResult) else None
+    return _ids(message.attributes.get(FOUND_TOOLS) if isinstance(message, ToolResult) else None)
+
+
+def preselected_in(message: Message) -> tuple[str, ...]:
+    """Ids of the tools that were selected for a user's message; anything that is not a list of texts counts as none."""
+    return _ids(message.attributes.get(PRESELECTED) if isinstance(message, UserMessage) else None)
+
+
+def _ids(listed: object) -> tuple[str, ...]:
     named = cast("list[object]", listed) if isinstance(listed, list | tuple) else []
     return tuple(one for one in named if isinstance(one, str))
 

@@ -51,7 +51,9 @@ def message_json(message: Message) -> Json:
     if isinstance(message, SystemMessage):
         return {"role": "system", "text": message.text}
     if isinstance(message, UserMessage):
-        return _lean({"role": "user", "content": _content_json(message.content), "summary": message.summary})
+        content = _content_json(message.content)
+        attributes = message.attributes
+        return _lean({"role": "user", "content": content, "summary": message.summary, "attributes": attributes})
     if isinstance(message, AssistantMessage):
         calls = [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in message.calls]
         return _lean({"role": "assistant", "text": message.text, "calls": calls, "verbatim": message.verbatim})
@@ -78,7 +80,8 @@ def message_of(body: Mapping[str, Any]) -> Message:
     if role == "system":
         return SystemMessage(body["text"])
     if role == "user":
-        return UserMessage(_content_of(body.get("content", ())), summary=bool(body.get("summary", False)))
+        content, summary = _content_of(body.get("content", ())), bool(body.get("summary", False))
+        return UserMessage(content, summary=summary, attributes=body.get("attributes"))
     if role == "assistant":
         calls = tuple(ToolCall(one["id"], one["name"], one["arguments"]) for one in body.get("calls", ()))
         return AssistantMessage(body.get("text", ""), calls, dict(body.get("verbatim", {})))

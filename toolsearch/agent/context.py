@@ -70,7 +70,8 @@ class MemoryId:
 class InvocationContext:
     """One run of an agent, as its tools and hooks see it.
 
-    `message` is what the person said, `augmented` what was sent in its place. `caller` holds the groups of
+    `message` is what the person said, `augmented` what was sent in its place; what is put into the message's
+    `attributes` while the run goes on is kept with it. `caller` holds the groups of
     whoever asks, None for a trusted owner. `deadline` is on the monotonic clock. `call` is set while a tool runs.
     """
 

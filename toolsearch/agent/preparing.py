@@ -64,7 +64,8 @@ def new_context(
     """
     if isinstance(caller, str):
         raise InvalidInput(f"caller must be a list of groups, not the text {caller!r:.80}")
-    said = message if isinstance(message, UserMessage) else UserMessage(message)
+    own = message if isinstance(message, UserMessage) else UserMessage(message)
+    said = UserMessage(own.content, summary=own.summary, attributes=own.attributes)
     given = parameters if isinstance(parameters, InvocationParameters) else InvocationParameters(parameters)
     return InvocationContext(
         run_id=uuid.uuid4().hex,
