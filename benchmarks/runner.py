@@ -24,7 +24,7 @@ K = 10
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A folder with the index of a task's catalog; seconds of CPU to build (0 when it was there), bytes on disk."""
+    """A folder with the index of a task's catalog; seconds of CPU that building it took, bytes on disk."""
 
     folder: Path
     seconds: float
@@ -61,14 +61,16 @@ class Kept:
         Record(**origin(), seed=0, settings=self._settings, **self._seen).write(self.folder / "record.json")
 
 
-def build(task: Task, encoder: str, folder: Path | None = None) -> Built:
-    """The index of the task's catalog, in a folder that is kept between runs unless another is named."""
+def build(task: Task, encoder: str) -> Built:
+    """The index of the task's catalog, kept between runs together with what it took to build."""
     tools = task.tools()
     name = f"{task.catalog}-{encoder.replace('/', '_')}-{catalog_digest(tools)[:12]}"
-    place = folder or RUNS / "indexes" / name
+    place, told = RUNS / "indexes" / name, RUNS / "indexes" / f"{name}.seconds"
     started = time.process_time()
     ToolIndex.build(place, tools, encoder=encoder).close()
-    return Built(place, time.process_time() - started, folder_size(place))
+    if not told.exists():
+        told.write_text(str(time.process_time() - started), "utf-8")
+    return Built(place, float(told.read_text("utf-8")), folder_size(place))
 
 
 def run_all(tasks: Iterable[Task], strategies: Sequence[str], *, out: Path, encoder: str = "builtin") -> list[Path]:

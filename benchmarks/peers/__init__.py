@@ -14,8 +14,8 @@ PEERS = (
     "ratel_bm25",
     "ratel_hybrid",
     "semantic_tool_router_hybrid",
-    "graph_tool_call_words",
-    "graph_tool_call_vectors",
     "langgraph_store",
     "llamaindex_retriever",
+    "graph_tool_call_words",
+    "graph_tool_call_vectors",
 )

@@ -23,6 +23,10 @@ WALL = 10
 """Times the allowed CPU that may pass on the clock, for a machine that others use too."""
 
 
+LARGE = 10_000
+"""A catalog of more tools comes last."""
+
+
 class TooSlow(Exception):
     """A peer would not be done in the time that it is given."""
 
@@ -38,27 +42,31 @@ class Order:
 
 
 def run_peers(tasks: Sequence[Task], order: Order, out: Path) -> list[Path]:
-    """Our strategies and the peers over every task, task by task; one folder each below `out`."""
+    """Our strategies and the peers over every task, one folder each below `out`.
+
+    Whoever is stopped keeps what is done: small catalogs come first, system by system, and then the large ones.
+    """
     ours = {name: Kept(out / name, {"strategy": name, "k": 10, "encoder": "builtin"}) for name in order.strategies}
     theirs = {
         peer: Kept(out / peer, {"strategy": peer, "k": 10, "packages": requirements(peer)}) for peer in order.peers
     }
+    large = [task for task in tasks if len(task.tools()) > LARGE]
     with encoder() as url:
-        for task in tasks:
-            tools = task.tools()
-            with TemporaryDirectory() as folder:
-                built = build(task, "builtin", Path(folder) / "index")
+        for group in ([task for task in tasks if task not in large], large):
+            for task in group:
+                built = build(task, "builtin")
                 for name, kept in ours.items():
                     kept.add(task, run_one(task, built, name), built)
             for peer, kept in theirs.items():
-                _peer(peer, task, tools, order, kept, url)
+                for task in group:
+                    _peer(peer, task, order, kept, url)
     return [kept.folder for kept in (*ours.values(), *theirs.values())]
 
 
-def _peer(peer: str, task: Task, tools: list[ToolSpec], order: Order, kept: Kept, url: str) -> None:
+def _peer(peer: str, task: Task, order: Order, kept: Kept, url: str) -> None:
     print(f"{task.name} {peer}", file=sys.stderr, flush=True)
     try:
-        answers, seconds = ask(peer, task, tools, order, url)
+        answers, seconds = ask(peer, task, order, url)
     except (TooSlow, subprocess.SubprocessError) as error:
         kept.miss(task, str(error) if isinstance(error, TooSlow) else type(error).__name__)
         return
@@ -77,13 +85,14 @@ def encoder() -> Iterator[str]:
             process.terminate()
 
 
-def ask(peer: str, task: Task, tools: list[ToolSpec], order: Order, url: str) -> tuple[list[Answer], float]:
+def ask(peer: str, task: Task, order: Order, url: str) -> tuple[list[Answer], float]:
     """The peer's answers to a task's requests, and seconds of CPU it took to build.
 
     Raises:
         TooSlow: it would take longer than it may.
         subprocess.SubprocessError: it failed, or did not end.
     """
+    tools = task.tools()
     sizes = {tool.id: tokens_of(tool.to_json()) for tool in tools}
     with TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("tools.jsonl", "queries.jsonl", "out.jsonl")]
