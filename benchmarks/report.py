@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.runner import answers_of
-from toolsearch.evaluation.abstention import abstention
 from toolsearch.evaluation.judged import JudgedQuery, read_queries
 from toolsearch.evaluation.measures import measure
 from toolsearch.evaluation.runs import Answer
-from toolsearch.evaluation.tables import HEAD, groups, summary, table
+from toolsearch.evaluation.tables import HEAD, OFFERS, groups, offers, summary, table
 
 PAGE = Path(__file__).with_name("report.html")
 
@@ -30,27 +29,19 @@ def markdown(folders: Sequence[Path]) -> str:
     """One table over all tasks, then abstention, then splits, kinds and languages of each."""
     rows: list[list[str]] = []
     details: list[str] = []
-    offers: list[list[str]] = []
+    refusals: list[list[str]] = []
     for folder in folders:
         for name, queries, answers in _tasks(folder):
             values = measure(queries, answers)
             right = [a for a in answers if a.id in values["nDCG@10"]]
             rows.append([name, _label(folder), *summary(values, right)])
-            offers += _offers(name, _label(folder), queries, answers)
+            refusals += [[name, _label(folder), *row] for row in offers(queries, answers)]
             parts = [groups(queries, values, attribute) for attribute in ("split", "kind", "lang")]
             details += [f"\n### {name}, {_label(folder)}\n\n{part}" for part in parts if part.count("\n") > 2]
     text = table(["task", "run", *HEAD], rows)
-    if offers:
-        text += "\n\n" + table(["task", "run", "allowed refusals", "refused", "false offers", "AUC"], offers)
+    if refusals:
+        text += "\n\n" + table(["task", "run", *OFFERS], refusals)
     return text + "".join(details)
-
-
-def _offers(name: str, run: str, queries: list[JudgedQuery], answers: list[Answer]) -> list[list[str]]:
-    known = {query.id: query.answerable for query in queries}
-    right = [answer for answer in answers if known[answer.id]]
-    wrong = [answer for answer in answers if not known[answer.id]]
-    rows = zip(("5 %", "10 %"), abstention(right, wrong), strict=False)
-    return [[name, run, share, f"{100 * r.refused:.1f}", f"{100 * r.offered:.1f}", f"{r.auc:.3f}"] for share, r in rows]
 
 
 def page(folders: Sequence[Path]) -> str:

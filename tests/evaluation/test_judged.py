@@ -30,6 +30,15 @@ def test_toolret_labels(tmp_path: Path) -> None:
     assert dict(read_queries(write(tmp_path / "q.json", json.dumps(rows)))[0].relevant) == {"t": 1}
 
 
+def test_toolret_labels_as_text(tmp_path: Path) -> None:
+    """Labels that are JSON within a text are read, as they are in exported tables."""
+    row = {"id": "q1", "query": "x", "labels": json.dumps([{"id": "t", "relevance": 1}, {"id": "u", "relevance": 0}])}
+    assert dict(read_queries(write(tmp_path / "q.jsonl", json.dumps(row)))[0].relevant) == {"t": 1}
+    broken = {**row, "labels": "[{"}
+    with pytest.raises(InvalidSource, match=r"q.jsonl:1: labels: not JSON"):
+        read_queries(write(tmp_path / "q.jsonl", json.dumps(broken)))
+
+
 def test_beir_folder_keeps_judged_requests_only(tmp_path: Path) -> None:
     """Queries without a judgement are not part of the task; the split is the file's name."""
     write(tmp_path / "queries.jsonl", '{"_id": "1", "text": "x"}\n{"_id": "2", "text": "y"}\n')
@@ -42,6 +51,50 @@ def test_trec_folder(tmp_path: Path) -> None:
     write(tmp_path / "queries.tsv", "1\tmoney back\n2\tother thing\n")
     write(tmp_path / "qrels.txt", "1 0 t 1\n2 0 t 0\n")
     assert [(q.query, q.answerable) for q in read_queries(tmp_path)] == [("money back", True), ("other thing", False)]
+
+
+def test_beir_ids_may_have_blanks_and_no_header(tmp_path: Path) -> None:
+    """Columns are parted by tabs, a header may be missing, and a broken grade is named."""
+    write(tmp_path / "queries.jsonl", '{"_id": "1", "text": "x"}\n')
+    write(tmp_path / "qrels/dev.tsv", "1\tGet Weather\t1\r\n")
+    assert dict(read_queries(tmp_path)[0].relevant) == {"Get Weather": 1}
+    write(tmp_path / "qrels/dev.tsv", "query-id\tcorpus-id\tscore\n1\tt\tmuch\n")
+    with pytest.raises(InvalidSource, match=r"dev.tsv:2: the grade must be a whole number"):
+        read_queries(tmp_path)
+
+
+def test_trec_topics_in_tags(tmp_path: Path) -> None:
+    """Topics as TREC prints them: numbers and titles with their words before them, ends not marked."""
+    first = "<top>\n<num> Number: 301\n<title> International\n mail\n<desc> Description:\nWhat?\n</top>\n"
+    write(tmp_path / "topics.txt", first + "<top><num>302</num><title>money back</title></top>\n")
+    write(tmp_path / "qrels.txt", "301 0 t 1\n302 0 u 2\n")
+    found = [(q.id, q.query, dict(q.relevant)) for q in read_queries(tmp_path)]
+    assert found == [("301", "International mail", {"t": 1}), ("302", "money back", {"u": 2})]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("queries.tsv", "no tab here\n", "queries.tsv:1: expected an id, a tab and a request"),
+        ("topics.txt", "<top><num>1</num></top>", "topic 1 has no <num> or no <title>"),
+        ("other.txt", "", "expected queries.jsonl with qrels/"),
+    ],
+)
+def test_broken_trec_folders_are_named(tmp_path: Path, name: str, text: str, said: str) -> None:
+    """A fault is told with its file."""
+    write(tmp_path / name, text)
+    write(tmp_path / "qrels.txt", "1 0 t 1\n")
+    with pytest.raises(InvalidSource, match=said):
+        read_queries(tmp_path)
+
+
+def test_broken_qrels_are_named(tmp_path: Path) -> None:
+    """Columns and grades are checked."""
+    write(tmp_path / "queries.tsv", "1\tmoney back\n")
+    for text, said in (("1 0 t x\n", "qrels.txt:1: the grade"), ("1 0 t\n", "qrels.txt:1: expected 4 columns")):
+        write(tmp_path / "qrels.txt", text)
+        with pytest.raises(InvalidSource, match=said):
+            read_queries(tmp_path)
 
 
 @pytest.mark.parametrize(

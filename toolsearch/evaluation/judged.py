@@ -1,23 +1,36 @@
 """Judged requests: what somebody asks, and which tools are right for it. Four layouts are read.
 
 * JSONL: `{"id", "query", "relevant": [ids] | {id: grade}, "kind"?, "lang"?, "split"?}`, one a line
-* ToolRet: JSON lines or a list of `{"id", "query", "labels": [{"id", "relevance"}]}`
+* ToolRet: JSON lines or a list of `{"id", "query", "labels": [{"id", "relevance"}]}`; labels may be JSON in a text
 * BEIR: a folder with `queries.jsonl` and `qrels/<split>.tsv`
-* TREC: a folder with `queries.tsv` (id, tab, text) and `qrels.txt` (id, 0, tool id, grade)
+* TREC: a folder with `queries.tsv` (id, tab, text) or `topics.txt` (`<top>`, `<num>`, `<title>`), and with
+  `qrels.txt` (id, 0, tool id, grade)
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from toolsearch.errors import InvalidSource, LimitExceeded
 
 MAX_FILE = 512_000_000
 """Bytes of one file of requests or judgements."""
+
+
+_HEADER = ["query-id", "corpus-id", "score"]
+_FIELD = re.compile(r"<(num|title)>([^<]*)")
+
+
+class _Grade(NamedTuple):
+    query: str
+    tool: str
+    grade: str
+    where: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,8 @@ def _judged(body: Mapping[str, Any], where: str) -> JudgedQuery:
 
 def _grades(body: Mapping[str, Any], where: str) -> dict[str, int]:
     given: object = body.get("relevant", body.get("labels", []))
+    if "relevant" not in body and isinstance(given, str):
+        given = _json(given, f"{where}: labels")
     if isinstance(given, Mapping):
         pairs = list(cast("Mapping[str, object]", given).items())
     elif isinstance(given, list):
@@ -133,35 +148,64 @@ def _beir(folder: Path) -> list[JudgedQuery]:
     splits = sorted((folder / "qrels").glob("*.tsv"))
     if not splits:
         return queries
-    judged = {row[0]: path.stem for path in splits for row in _columns(path, 3)}
-    grades = _qrels(row for path in splits for row in _columns(path, 3) if row[2].lstrip("-").isdigit())
+    judged: dict[str, str] = {}
+    rows: list[_Grade] = []
+    for path in splits:
+        found = [_Grade(row[0], row[1], row[2], where) for where, row in _columns(path, 3) if row != _HEADER]
+        judged |= {one.query: path.stem for one in found}
+        rows += found
+    grades = _qrels(rows)
     return [_with_grades(one, grades.get(one.id, {}), judged[one.id]) for one in queries if one.id in judged]
 
 
 def _trec(folder: Path) -> list[JudgedQuery]:
-    topics, qrels = folder / "queries.tsv", folder / "qrels.txt"
-    if not topics.is_file() or not qrels.is_file():
-        raise InvalidSource(f"{folder.name}: expected queries.jsonl with qrels/, or queries.tsv with qrels.txt")
-    grades = _qrels((row[0], row[2], row[3]) for row in _columns(qrels, 4))
-    lines = (line.split("\t", 1) for line in _text(topics).splitlines() if line.strip())
-    return [JudgedQuery(id=row[0], query=row[-1], relevant=grades.get(row[0], {})) for row in lines]
+    qrels, tabbed, tagged = (folder / name for name in ("qrels.txt", "queries.tsv", "topics.txt"))
+    if not qrels.is_file() or not (tabbed.is_file() or tagged.is_file()):
+        raise InvalidSource(
+            f"{folder.name}: expected queries.jsonl with qrels/, or queries.tsv or topics.txt with qrels.txt"
+        )
+    grades = _qrels(_Grade(row[0], row[2], row[3], where) for where, row in _columns(qrels, 4))
+    asked = _tabbed(tabbed) if tabbed.is_file() else _topics(tagged)
+    return [JudgedQuery(id=key, query=text, relevant=grades.get(key, {})) for key, text in asked]
 
 
-def _columns(path: Path, count: int) -> Iterator[list[str]]:
+def _tabbed(path: Path) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(_text(path).splitlines(), 1):
         if line.strip():
-            columns = line.split()
+            key, tab, text = line.partition("\t")
+            if not tab:
+                raise InvalidSource(f"{path.name}:{number}: expected an id, a tab and a request, got {line[:80]!r}")
+            yield key, text
+
+
+def _topics(path: Path) -> Iterator[tuple[str, str]]:
+    """Ids and titles of topics in tags, whose ends need not be marked."""
+    for number, topic in enumerate(_text(path).split("<top>")[1:], 1):
+        fields = dict(_FIELD.findall(topic))
+        key = fields.get("num", "").replace("Number:", "").strip()
+        if not key or "title" not in fields:
+            raise InvalidSource(f"{path.name}: topic {number} has no <num> or no <title>")
+        yield key, " ".join(fields["title"].removeprefix(" Topic:").split())
+
+
+def _columns(path: Path, count: int) -> Iterator[tuple[str, list[str]]]:
+    """Rows of a table with where they stand; in a .tsv, blanks belong to the ids."""
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if line.strip():
+            columns = line.rstrip("\r").split("\t") if path.suffix == ".tsv" and "\t" in line else line.split()
             if len(columns) != count:
                 raise InvalidSource(f"{path.name}:{number}: expected {count} columns, got {len(columns)}")
-            yield columns
+            yield f"{path.name}:{number}", columns
 
 
-def _qrels(rows: Iterable[Any]) -> dict[str, dict[str, int]]:
+def _qrels(rows: Iterable[_Grade]) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
-    for query, tool, grade in rows:
-        found = grades.setdefault(query, {})
-        if int(grade) > 0:
-            found[tool] = int(grade)
+    for row in rows:
+        found = grades.setdefault(row.query, {})
+        if not row.grade.strip().lstrip("-").isdecimal():
+            raise InvalidSource(f"{row.where}: the grade must be a whole number, not {row.grade[:40]!r}")
+        if int(row.grade) > 0:
+            found[row.tool] = int(row.grade)
     return grades
 
 

@@ -74,16 +74,28 @@ def differences(found: Mapping[str, tuple[Difference, float]]) -> str:
     return table(["task", "B - A", "95 %", "p", "p (Holm)", "wins", "losses", "ties"], rows)
 
 
+OFFERS = ["allowed refusals", "refused", "false offers", "AUC"]
+
+
+def offers(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> list[list[str]]:
+    """Cells of abstention, one row for each allowed share of refusals; none without unanswerable requests."""
+    right, wrong = _parted(queries, answers)
+    rows = zip(REFUSALS, abstention(right, wrong), strict=False)
+    return [[f"{100 * s:.0f} %", f"{100 * r.refused:.1f}", f"{100 * r.offered:.1f}", f"{r.auc:.3f}"] for s, r in rows]
+
+
 def overview(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> str:
     """All figures of one run: means with an interval, abstention, and means by split, kind and language."""
     values = measure(queries, answers)
-    known = {query.id: query.answerable for query in queries}
-    right = [answer for answer in answers if known[answer.id]]
-    wrong = [answer for answer in answers if not known[answer.id]]
+    right, _ = _parted(queries, answers)
     parts = [table(["requests", *HEAD], [[len(right), *summary(values, right)]])]
-    offers = zip(REFUSALS, abstention(right, wrong), strict=False)
-    rows = [[f"{100 * s:.0f} %", f"{100 * r.refused:.1f}", f"{100 * r.offered:.1f}", f"{r.auc:.3f}"] for s, r in offers]
-    if rows:
-        parts.append(table(["allowed refusals", "refused", "false offers", "AUC"], rows))
+    if rows := offers(queries, answers):
+        parts.append(table(OFFERS, rows))
     parts += [groups(queries, values, attribute) for attribute in ("split", "kind", "lang")]
     return "\n\n".join(part for part in parts if part)
+
+
+def _parted(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+    """Answers to answerable requests, and to the others."""
+    known = {query.id: query.answerable for query in queries}
+    return [one for one in answers if known[one.id]], [one for one in answers if not known[one.id]]
