@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.agent.tools import SEARCH, agent, getTime, made, search, texts
+from toolsearch.agent.edge import finished
 from toolsearch.agent.http_tools import HTTPTools
 from toolsearch.agent.mcp_tools import MCPToolset
 from toolsearch.agent.memory import ChatMemory
@@ -22,7 +23,7 @@ from toolsearch.conversation import Media
 from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.index.tool_index import ToolIndex
 from toolsearch.testing.models import ScriptedModel, call
-from toolsearch.tool import Tool, ToolSpec
+from toolsearch.tool import SearchBehavior, Tool, ToolSpec
 
 
 def skill_folder(folder: Path) -> Path:
@@ -167,14 +168,20 @@ def test_tools_of_an_mcp_server(config: Path) -> None:
     asyncio.run(run())
 
 
-def test_an_mcp_server_in_runs_of_their_own(config: Path) -> None:
-    """Each run_sync has its own event loop, and so its own session."""
+def test_sessions_outlive_runs(config: Path) -> None:
+    """A second run_sync uses the session of the first; another event loop opens its own."""
     servers = MCPToolset.of(config, always_visible=["depot/weigh"])
-    probe = ScriptedModel("ok", "ok")
+    probe = ScriptedModel("ok", "ok", "ok")
     host = agent(probe, [servers], memory=None)
-    host.run_sync("?")
-    host.run_sync("?")
-    assert len(probe.names()) == 2
+    try:
+        host.run_sync("?")
+        host.run_sync("?")
+        assert [session.generation for session in servers._sessions] == [1, 2]
+        assert len(probe.names()) == 2
+        asyncio.run(host.run("?"))
+        assert servers._sessions[0].generation == 2
+    finally:
+        finished(servers.close)
 
 
 @pytest.mark.parametrize("body", [{}, {"mcpServers": []}, {"mcpServers": {"a": {}}}])
@@ -301,6 +308,19 @@ def test_an_index_and_loose_tools_are_searched_as_one(index: ToolIndex) -> None:
     done = agent(model, [index, loose], search="lexical", encoder=None).run_sync("?")
     assert set(model.names(1)) == {SEARCH, "stamp", "frank_letter"}
     assert "Already available: " in texts(done)[1]
+
+
+def test_always_visible_tools_of_an_index(index: ToolIndex) -> None:
+    """Marked ones, also such as come later, and named ones; only for callers who may see them."""
+    pinned = made("clock", "Tell the time", search=SearchBehavior.ALWAYS_VISIBLE)
+    index.upsert([pinned])
+    model = ScriptedModel("ok", "ok")
+    host = agent(model, [index], search="lexical", always_visible=["stamp", "no_such_tool"])
+    host.run_sync("?", caller=["post"])
+    host.run_sync("?", caller=["plant"])
+    assert [model.names(0), model.names(1)] == [["clock", "stamp", SEARCH], ["clock", SEARCH]]
+    index.remove(["clock"])
+    assert index.view().corpus.pinned() == []
 
 
 def test_a_tool_removed_from_the_index_is_gone_at_once(index: ToolIndex) -> None:

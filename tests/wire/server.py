@@ -46,11 +46,13 @@ class Vendor:
 
 
 @contextmanager
-def serving(*script: Said) -> Iterator[Vendor]:
+def serving(*script: Said, keep_alive: bool = False) -> Iterator[Vendor]:
     """A vendor on a free port of this machine."""
     vendor = Vendor(*script)
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if keep_alive else "HTTP/1.0"
+
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers["Content-Length"]))
             status, kind, body = vendor.answer(ROUTES[self.path.split("?")[0]], raw)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from toolsearch.agent.approval import Decision, NeedsApproval
 from toolsearch.agent.assembly import Assembly, assembled, check_search_names
 from toolsearch.agent.choosing import HINT, Search, strategy_for
 from toolsearch.agent.context import InvocationContext, InvocationParameters
 from toolsearch.agent.driver import Emit, tell
+from toolsearch.agent.edge import finished
 from toolsearch.agent.events import Event, Hook
 from toolsearch.agent.exposing import Exposer
 from toolsearch.agent.handlers import Handlers
@@ -22,14 +23,12 @@ from toolsearch.agent.planning import UnknownTool
 from toolsearch.agent.preparing import Request, new_context, prepared, resumed
 from toolsearch.agent.records import RunResult
 from toolsearch.agent.showing import Show, chosen
-from toolsearch.agent.supply import Pins
 from toolsearch.agent.threads import Workers
 from toolsearch.chat import ChatModel, ChatOptions
 from toolsearch.conversation import Content, UserMessage
 from toolsearch.errors import InvalidInput
 from toolsearch.protocols import Encoder
 
-T = TypeVar("T")
 Augment = Callable[[UserMessage, InvocationContext], Any]
 
 
@@ -84,13 +83,11 @@ class Agent:
     name: str = "agent"
     encoder: Encoder | str | None = "builtin"
     assembly: Assembly = field(init=False, repr=False)
-    pins: Pins = field(init=False, repr=False)
     expose: Exposer = field(init=False, repr=False)
     workers: Workers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.assembly = assembled(self.tools, self.always_visible)
-        self.pins = Pins(self.always_visible)
         self.workers = Workers(self.limits.workers)
         model = self.chat_model
         self.expose = Exposer(model.features.names)
@@ -143,7 +140,7 @@ class Agent:
         options: ChatOptions | None = None,
     ) -> RunResult:
         """`run` for code that does not await. Raises as it does, and InvalidInput inside of a running event loop."""
-        return _finished(
+        return finished(
             lambda: self.run(message, memory_id=memory_id, caller=caller, parameters=parameters, options=options)
         )
 
@@ -199,11 +196,3 @@ class Agent:
 
     async def _emit(self, event: Event) -> None:
         await tell(self.hooks, event)
-
-
-def _finished(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work())
-    raise InvalidInput("run_sync was called inside of a running event loop; await run(...) there")

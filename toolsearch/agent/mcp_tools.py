@@ -20,17 +20,20 @@ from toolsearch.conversation import Media, Part, Text
 from toolsearch.errors import InvalidSource, ToolErrorForModel
 from toolsearch.tool import Json, SearchBehavior, Tool, ToolSpec
 
+IDLE: Final = 900.0
+"""Seconds after which a session that nobody used ends."""
 META: Final = "mcp_meta"
 """Attribute that holds a result's `_meta`, when it is asked for."""
 _log = logging.getLogger("toolsearch.agent")
 
 
 class MCPToolset:
-    """Provides the tools of servers. `async with` closes the sessions; under `run_sync` they end with the run.
+    """Provides the tools of servers.
 
     The name of a server becomes the namespace of its tools. Tools named in `always_visible` (by id) need no search.
-    A server that tells that its tools changed is listed again for the next run; one that cannot be listed is
-    logged and left out of the run.
+    Sessions are opened when they are needed, and end when nobody used them for `idle` seconds, with `close` or
+    `async with`, or with the process. A server that tells that its tools changed is listed again for the next run;
+    one that cannot be listed is logged and left out of the run.
     """
 
     dynamic = False
@@ -42,9 +45,12 @@ class MCPToolset:
         always_visible: Collection[str] = (),
         keep_meta: bool = False,
         limits: Limits | None = None,
+        idle: float | None = IDLE,
     ) -> None:
         bounds = limits or Limits()
-        self._sessions = [Session(one.name, partial(connected, one, limits=bounds), bounds.connect) for one in servers]
+        self._sessions = [
+            Session(one.name, partial(connected, one, limits=bounds), bounds.connect, idle) for one in servers
+        ]
         self._pinned, self._keep_meta = frozenset(always_visible), keep_meta
         self._listed: dict[str, tuple[int, list[ToolSpec]]] = {}
 
@@ -84,7 +90,10 @@ class MCPToolset:
         await self.close()
 
     async def _specs(self, session: Session) -> list[ToolSpec]:
-        connection: Connection = await session.connection()
+        async with session.use() as connection:
+            return await self._listing(session, connection)
+
+    async def _listing(self, session: Session, connection: Connection) -> list[ToolSpec]:
         known = self._listed.get(session.name)
         if known and known[0] == session.generation and not connection.has_changed():
             return known[1]
@@ -112,14 +121,17 @@ class _Call:
     keep_meta: bool
 
     async def __call__(self, arguments: Json, context: Any = None) -> ToolReturn:
-        connection: Connection = await self.session.connection()
+        async with self.session.use() as connection:
+            result = await self._result(connection, arguments)
+        meta: Json = {META: dict(result.meta)} if self.keep_meta and result.meta else {}
+        return ToolReturn(content(result), meta, is_error=bool(result.is_error))
+
+    async def _result(self, connection: Connection, arguments: Json) -> Any:
         try:
-            result = await connection.result(self.name, arguments)
+            return await connection.result(self.name, arguments)
         except (ToolErrorForModel, InvalidSource) as error:
             self.session.drop()
             raise ToolErrorForModel(f"The server {self.session.name!r:.80} broke off this call.") from error
-        meta: Json = {META: dict(result.meta)} if self.keep_meta and result.meta else {}
-        return ToolReturn(content(result), meta, is_error=bool(result.is_error))
 
 
 def content(result: Any) -> list[Part]:

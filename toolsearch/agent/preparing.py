@@ -140,7 +140,9 @@ async def _augmented(agent: Agent, context: InvocationContext) -> InvocationCont
 
 async def _driver(agent: Agent, request: Request, conversation: Conversation, emit: Emit) -> Driver:
     context, model = request.context, agent.chat_model
-    supply = Supply(assembly=agent.assembly, context=context, pins=agent.pins, encoder=lambda: _encoder(agent))
+    supply = Supply(
+        assembly=agent.assembly, context=context, always_visible=agent.always_visible, encoder=lambda: _encoder(agent)
+    )
     await supply.start([*conversation.messages, context.message])
     toolbox = supply.current()
     mode = conversation.facts.get("search") or (WHOLE if sends_whole(agent.search, toolbox, agent.limits) else SEARCHED)

@@ -1,10 +1,10 @@
-"""Sessions with MCP servers that outlive single calls, and are opened again when they break."""
+"""Sessions with MCP servers that outlive single calls, end when nobody uses them, and are opened again when needed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Final
 
 from toolsearch.errors import ToolErrorForModel
@@ -16,13 +16,15 @@ Connect = Callable[[], AbstractAsyncContextManager[Any]]
 
 
 class Session:
-    """One server, connected at first use. `connect` opens a connection.
+    """One server, connected at first use. `connect` opens a connection, within `seconds`.
 
-    The connection belongs to the event loop that opened it; in another loop a new one is opened.
+    The connection belongs to the event loop that opened it; in another loop a new one is opened. It ends when it
+    was not used for `idle` seconds, None for never.
     """
 
-    def __init__(self, name: str, connect: Connect, seconds: float) -> None:
-        self.name = name
+    def __init__(self, name: str, connect: Connect, seconds: float, idle: float | None = None) -> None:
+        self.name, self._idle = name, idle
+        self._using, self._uses = 0, 0
         self.generation = 0
         """Grows with every connection."""
         self._connect, self._seconds = connect, seconds
@@ -30,12 +32,21 @@ class Session:
         self._ready: asyncio.Future[Any] | None = None
         self._stop: asyncio.Event | None = None
 
-    async def connection(self) -> Any:
-        """The open connection.
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[Any]:
+        """The open connection, which does not end as long as it is used.
 
         Raises:
             ToolErrorForModel: the server cannot be reached in time.
         """
+        self._using += 1
+        try:
+            yield await self._connection()
+        finally:
+            self._using -= 1
+            self._uses += 1
+
+    async def _connection(self) -> Any:
         if self._ready is None or self._task is None or self._task.done() or self._foreign():
             self._open()
         ready = self._ready
@@ -75,7 +86,7 @@ class Session:
             async with self._connect() as client:
                 if not ready.done():
                     ready.set_result(client)
-                await stop.wait()
+                await self._until(stop)
         except asyncio.CancelledError:
             if not ready.done():
                 ready.cancel()
@@ -83,6 +94,17 @@ class Session:
         except Exception as error:  # noqa: BLE001 - a server may fail in any way; it is told to whoever waits
             if not ready.done():
                 ready.set_exception(RuntimeError(f"{type(error).__name__}: {str(error)[:200]}"))
+
+    async def _until(self, stop: asyncio.Event) -> None:
+        """Wait for the end: it is asked for, or nobody used the connection for a while."""
+        while not stop.is_set():
+            uses = self._uses
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._idle):
+                    await stop.wait()
+            if not (self._using or self._uses > uses or stop.is_set()):
+                self.drop()
+                return
 
 
 def _seen(ready: asyncio.Future[Any]) -> None:

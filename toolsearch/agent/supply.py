@@ -4,39 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from toolsearch.agent.assembly import Assembly, add, tools_of
 from toolsearch.agent.context import InvocationContext
 from toolsearch.agent.providers import ProviderRequest
 from toolsearch.agent.toolbox import Library, Shelf, Toolbox, allowed_to
 from toolsearch.conversation import Message
-from toolsearch.protocols import Encoder, ToolView
-from toolsearch.strategies.corpus import view
-from toolsearch.tool import SearchBehavior, Tool, ToolSpec
+from toolsearch.protocols import Encoder
+from toolsearch.tool import Tool
 
 
-class Pins:
-    """Which tools of a library are always visible; each generation of it is read once."""
-
-    def __init__(self, always_visible: Collection[str]) -> None:
-        self._named = tuple(always_visible)
-        self._read: dict[int, tuple[Any, tuple[ToolSpec, ...]]] = {}
-
-    def shelf(self, library: Library, caller: frozenset[str] | None) -> Shelf:
-        """A library as a caller sees it now."""
-        own = library.view(caller=caller)
-        return Shelf(library, own, self._pinned(library, own))
-
-    def _pinned(self, library: Library, own: ToolView) -> tuple[ToolSpec, ...]:
-        kept = self._read.get(id(library))
-        if kept is None or kept[0] is not own.corpus:
-            everything = view(own.corpus)
-            marked = [spec for spec in everything if spec.search is SearchBehavior.ALWAYS_VISIBLE]
-            named = [spec for one in self._named if (spec := everything.get(one)) and spec not in marked]
-            kept = (own.corpus, (*marked, *named))
-            self._read[id(library)] = kept
-        return kept[1]
+def shelf(library: Library, caller: frozenset[str] | None, always_visible: Iterable[str]) -> Shelf:
+    """A library as a caller sees it now: marked tools are always visible, and those with these ids."""
+    own = library.view(caller=caller)
+    corpus = own.corpus
+    named = (corpus.row(tool_id) for tool_id in always_visible)
+    rows = dict.fromkeys([*corpus.pinned(), *(row for row in named if row is not None)])
+    return Shelf(library, own, tuple(corpus.tool(row) for row in rows if own.holds(row)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,7 +29,7 @@ class Supply:
 
     assembly: Assembly
     context: InvocationContext
-    pins: Pins
+    always_visible: Collection[str]
     encoder: Callable[[], Encoder | None]
     fixed: dict[str, Tool] = field(default_factory=dict[str, Tool])
     dynamic: dict[str, Tool] = field(default_factory=dict[str, Tool])
@@ -80,6 +64,6 @@ class Supply:
         return Toolbox(
             fixed={key: one for key, one in self.fixed.items() if allowed_to(one.spec, caller)},
             dynamic={key: one for key, one in self.dynamic.items() if allowed_to(one.spec, caller)},
-            shelves=[self.pins.shelf(library, caller) for library in self.assembly.libraries],
+            shelves=[shelf(library, caller, self.always_visible) for library in self.assembly.libraries],
             encoder=self.encoder,
         )

@@ -104,7 +104,7 @@ class Toolbox:
         """Tools that are always visible, in order."""
         yield from (one.spec for one in self.fixed.values() if one.spec.search is SearchBehavior.ALWAYS_VISIBLE)
         for shelf in self.shelves:
-            yield from (spec for spec in shelf.pinned if shelf.view.get(spec.id))
+            yield from shelf.pinned
 
     def count(self) -> int:
         """How many tools there are, dynamic ones left out."""

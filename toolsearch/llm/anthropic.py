@@ -21,6 +21,7 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.errors import ModelFailed
+from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras
 from toolsearch.tool import Json, ToolSpec
@@ -46,7 +47,7 @@ NEVER_FORCED: Final = re.compile(r"claude-(?:(?:opus|sonnet)-5[-.]5|(?:fable|myt
 
 @dataclass(frozen=True, slots=True)
 class Anthropic:
-    """A model behind `/v1/messages`; `client` is an `anthropic.AsyncAnthropic`."""
+    """A model behind `/v1/messages`; `client` is an `anthropic.AsyncAnthropic`, or `Clients` of it."""
 
     model: str
     client: Any = field(repr=False)
@@ -61,7 +62,10 @@ class Anthropic:
         """
         anthropic = sdk("anthropic", "anthropic")
         more: Json = {"base_url": url} if url else {}
-        return cls(model, anthropic.AsyncAnthropic(max_retries=0, timeout=None, **more), features_of(model))
+        clients = Clients(
+            lambda: anthropic.AsyncAnthropic(max_retries=0, timeout=None, **more), (anthropic.AnthropicError,)
+        )
+        return cls(model, clients, features_of(model))
 
     async def ask(self, request: ChatRequest) -> ChatResponse:
         """One answer.
@@ -71,7 +75,7 @@ class Anthropic:
         """
         anthropic = sdk("anthropic", "anthropic")
         with translated("Anthropic", (anthropic.APIError,)):
-            answer = await self.client.messages.create(**render(request, self.model))
+            answer = await here(self.client).messages.create(**render(request, self.model))
         return parse(answer.to_dict())
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
@@ -79,7 +83,7 @@ class Anthropic:
         anthropic = sdk("anthropic", "anthropic")
         pieces = _Pieces()
         with translated("Anthropic", (anthropic.APIError,)):
-            async for chunk in await self.client.messages.create(**render(request, self.model), stream=True):
+            async for chunk in await here(self.client).messages.create(**render(request, self.model), stream=True):
                 for event in pieces.take(chunk.to_dict()):
                     yield event
 

@@ -17,6 +17,7 @@ from toolsearch.conversation import (
     Usage,
     UserMessage,
 )
+from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.written import as_object, as_text, call_id, chances, extras, plain
 from toolsearch.tool import Json
@@ -27,7 +28,7 @@ FINISH: Final = {"stop": "stop", "length": "length"}
 
 @dataclass(frozen=True, slots=True)
 class Ollama:
-    """A model of an Ollama server; `client` is an `ollama.AsyncClient`."""
+    """A model of an Ollama server; `client` is an `ollama.AsyncClient`, or `Clients` of it."""
 
     model: str
     client: Any = field(repr=False)
@@ -40,7 +41,8 @@ class Ollama:
         Raises:
             MissingExtra: the SDK is not installed.
         """
-        return cls(model, sdk("ollama", "ollama").AsyncClient(host=url or None))
+        ollama = sdk("ollama", "ollama")
+        return cls(model, Clients(lambda: ollama.AsyncClient(host=url or None)))
 
     async def ask(self, request: ChatRequest) -> ChatResponse:
         """One answer.
@@ -49,7 +51,7 @@ class Ollama:
             ModelFailed: the server did not answer, or refused the request.
         """
         with translated("Ollama", self._errors()):
-            answer = await self.client.chat(**render(request, self.model))
+            answer = await here(self.client).chat(**render(request, self.model))
         return parse(answer.model_dump())
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
@@ -58,7 +60,7 @@ class Ollama:
         calls: list[ToolCall] = []
         last: Json = {}
         with translated("Ollama", self._errors()):
-            async for chunk in await self.client.chat(**render(request, self.model), stream=True):
+            async for chunk in await here(self.client).chat(**render(request, self.model), stream=True):
                 last = chunk.model_dump()
                 piece = parse(last)
                 if piece.text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from toolsearch.conversation import (
     Usage,
     UserMessage,
 )
+from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.written import Calls, as_text, call_id, chances, extras, plain
 from toolsearch.tool import Json, ToolSpec
@@ -31,7 +33,7 @@ FINISH: Final = {"stop": "stop", "tool_calls": "tool_calls", "length": "length",
 
 @dataclass(frozen=True, slots=True)
 class OpenAIChat:
-    """A model behind `/chat/completions`; `client` is an `openai.AsyncOpenAI`."""
+    """A model behind `/chat/completions`; `client` is an `openai.AsyncOpenAI`, or `Clients` of it."""
 
     model: str
     client: Any = field(repr=False)
@@ -54,7 +56,7 @@ class OpenAIChat:
         """
         openai = sdk("openai", "openai")
         with translated("OpenAI", (openai.APIError,)):
-            answer = await self.client.chat.completions.create(**render(request, self.model))
+            answer = await here(self.client).chat.completions.create(**render(request, self.model))
         return parse(answer.to_dict())
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
@@ -63,23 +65,18 @@ class OpenAIChat:
         body = {**render(request, self.model), "stream": True, "stream_options": {"include_usage": True}}
         pieces = _Pieces()
         with translated("OpenAI", (openai.APIError,)):
-            async for chunk in await self.client.chat.completions.create(**body):
+            async for chunk in await here(self.client).chat.completions.create(**body):
                 for event in pieces.take(chunk.to_dict()):
                     yield event
         for event in pieces.end():
             yield event
 
 
-def client(url: str) -> Any:
-    """A client of the SDK. Repetition and time limits are `Model`'s, so the client's are off."""
+def client(url: str) -> Clients:
+    """Clients of the SDK. Repetition and time limits are `Model`'s, so theirs are off."""
     openai = sdk("openai", "openai")
-    if not url:
-        return openai.AsyncOpenAI(max_retries=0, timeout=None)
-    import os
-
-    return openai.AsyncOpenAI(
-        base_url=url, api_key=os.environ.get("OPENAI_API_KEY") or "none", max_retries=0, timeout=None
-    )
+    more: Json = {"base_url": url, "api_key": os.environ.get("OPENAI_API_KEY") or "none"} if url else {}
+    return Clients(lambda: openai.AsyncOpenAI(max_retries=0, timeout=None, **more), (openai.OpenAIError,))
 
 
 def render(request: ChatRequest, model: str) -> Json:

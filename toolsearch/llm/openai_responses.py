@@ -22,6 +22,7 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.errors import ModelFailed
+from toolsearch.llm.clients import here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.openai_chat import REASONING, client, url
 from toolsearch.llm.written import Calls, as_object, as_text, call_id, chances, extras, plain
@@ -35,7 +36,7 @@ FIRST_WITH_SEARCH: Final = (5, 4)
 
 @dataclass(frozen=True, slots=True)
 class OpenAIResponses:
-    """A model behind `/responses`; `client` is an `openai.AsyncOpenAI`."""
+    """A model behind `/responses`; `client` is an `openai.AsyncOpenAI`, or `Clients` of it."""
 
     model: str
     client: Any = field(repr=False)
@@ -58,7 +59,7 @@ class OpenAIResponses:
         """
         openai = sdk("openai", "openai")
         with translated("OpenAI", (openai.APIError,)):
-            answer = await self.client.responses.create(**render(request, self.model))
+            answer = await here(self.client).responses.create(**render(request, self.model))
         return parse(answer.to_dict(), request.search)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
@@ -66,7 +67,7 @@ class OpenAIResponses:
         openai = sdk("openai", "openai")
         pieces = _Pieces(request.search)
         with translated("OpenAI", (openai.APIError,)):
-            async for chunk in await self.client.responses.create(**render(request, self.model), stream=True):
+            async for chunk in await here(self.client).responses.create(**render(request, self.model), stream=True):
                 for event in pieces.take(chunk.to_dict()):
                     yield event
 

@@ -12,7 +12,7 @@ from toolsearch.engines.lexical import LexicalEngine
 from toolsearch.engines.postings import offsets
 from toolsearch.engines.views import Recent, intersected, live_mask
 from toolsearch.protocols import RowSet, ToolView
-from toolsearch.strategies.facets import EVERYBODY, evaluated, facet
+from toolsearch.strategies.facets import EVERYBODY, PINNED, evaluated, facet
 from toolsearch.strategies.filters import parse
 from toolsearch.strategies.segment import Segment, dense_of
 from toolsearch.strategies.vectors import encoded
@@ -135,6 +135,10 @@ class MemoryCorpus:
         """Rows whose name, title, alias or id has this key, in catalog order."""
         found = [start + int(row) for (start, _), part in self._parts() for row in part.names.find(key)]
         return [row for row in found if self._is_live(row) and key in text.name_keys(self._tools[row])]
+
+    def pinned(self) -> Sequence[int]:
+        """Rows of the tools that are always visible, in catalog order."""
+        return [int(row) for row in self._facet(PINNED) if self._is_live(int(row))]
 
     def row(self, tool_id: str) -> int | None:
         """The row of a tool, None when there is none."""

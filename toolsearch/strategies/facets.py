@@ -9,6 +9,7 @@ import numpy as np
 
 from toolsearch.errors import InvalidFilter
 from toolsearch.strategies.filters import MAX_VALUE, PREFIX, And, Eq, Exists, In, Not, Or
+from toolsearch.tool import SearchBehavior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 
 EVERYBODY: Final = "everybody"
 """Facet of tools without groups."""
+PINNED: Final = "pinned"
+"""Facet of tools that are always visible."""
 
 
 def facets(spec: ToolSpec) -> dict[str, float]:
     """The facets of a tool, each with weight 1."""
     own = [facet("group", group) for group in spec.groups] or [EVERYBODY]
+    own += [PINNED] if spec.search is SearchBehavior.ALWAYS_VISIBLE else []
     return dict.fromkeys([*own, *_fields(spec)], 1.0)
 
 
