@@ -141,10 +141,6 @@ class Corpus(Protocol):
         """Rows whose name, title, alias or id has this key (see text.name_key), in catalog order."""
         ...
 
-    def pinned(self) -> Sequence[int]:
-        """Rows of the tools that are always visible, in catalog order."""
-        ...
-
     def row(self, tool_id: str) -> int | None:
         """The row of a tool, None when there is none."""
         ...

@@ -22,6 +22,7 @@ from toolsearch.agent.skills import SkillToolset, read_skill
 from toolsearch.conversation import Media
 from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.index.tool_index import ToolIndex
+from toolsearch.strategies.corpus import pinned as pinned_rows
 from toolsearch.testing.models import ScriptedModel, call
 from toolsearch.tool import SearchBehavior, Tool, ToolSpec
 
@@ -320,7 +321,7 @@ def test_always_visible_tools_of_an_index(index: ToolIndex) -> None:
     host.run_sync("?", caller=["plant"])
     assert [model.names(0), model.names(1)] == [["clock", "stamp", SEARCH], ["clock", SEARCH]]
     index.remove(["clock"])
-    assert index.view().corpus.pinned() == []
+    assert pinned_rows(index.view().corpus) == []
 
 
 def test_a_tool_removed_from_the_index_is_gone_at_once(index: ToolIndex) -> None:

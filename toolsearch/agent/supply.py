@@ -11,6 +11,7 @@ from toolsearch.agent.providers import ProviderRequest
 from toolsearch.agent.toolbox import Library, Shelf, Toolbox, allowed_to
 from toolsearch.conversation import Message
 from toolsearch.protocols import Encoder
+from toolsearch.strategies.corpus import pinned
 from toolsearch.tool import Tool
 
 
@@ -19,7 +20,7 @@ def shelf(library: Library, caller: frozenset[str] | None, always_visible: Itera
     own = library.view(caller=caller)
     corpus = own.corpus
     named = (corpus.row(tool_id) for tool_id in always_visible)
-    rows = dict.fromkeys([*corpus.pinned(), *(row for row in named if row is not None)])
+    rows = dict.fromkeys([*pinned(corpus), *(row for row in named if row is not None)])
     return Shelf(library, own, tuple(corpus.tool(row) for row in rows if own.holds(row)))
 
 

@@ -16,6 +16,7 @@ from toolsearch.strategies.facets import EVERYBODY, PINNED, evaluated, facet
 from toolsearch.strategies.filters import parse
 from toolsearch.strategies.segment import Segment, dense_of
 from toolsearch.strategies.vectors import encoded
+from toolsearch.tool import SearchBehavior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -182,6 +183,14 @@ class MemoryCorpus:
             mask[self._facet(facet("group", group))] = True
         seen = mask if self._live is None else np.logical_and(mask, self._live)
         return self.everyone() if len(self) == np.count_nonzero(seen) else RowSet(("groups", *groups), seen)
+
+
+def pinned(corpus: Corpus) -> Sequence[int]:
+    """Rows of the tools that are always visible, in catalog order. Walks a corpus that is not one of segments."""
+    if isinstance(corpus, MemoryCorpus):
+        return corpus.pinned()
+    rows = corpus.rows(corpus.everyone()).tolist()
+    return [row for row in rows if corpus.tool(row).search is SearchBehavior.ALWAYS_VISIBLE]
 
 
 def view(
