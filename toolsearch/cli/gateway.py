@@ -16,6 +16,7 @@ from toolsearch.errors import InvalidInput
 if TYPE_CHECKING:
     from toolsearch.index.tool_index import ToolIndex
     from toolsearch.mcp.gateway import Gateway
+    from toolsearch.mcp.http import HTTPGateway
 
 MEMORY: Final = "gateway.json"
 """File in an index's data folder that remembers approved tools."""
@@ -91,6 +92,18 @@ def opened(config: Path | None, index: Path | None) -> Gateway:
     known = Config() if config is None else Config.read(config)
     place = index if index is not None else cache_of(config or Path())
     return Gateway(_open(place), known, memory=place / "data" / MEMORY, own=index is None)
+
+
+def beside(index: Path, config: Path | None = None, *, workers: int = 1) -> HTTPGateway:
+    """The gateway of an index for a service that has looked at keys and hosts and says who asks.
+
+    Raises:
+        InvalidInput: the configuration cannot be read.
+        IndexFault: the index cannot be used.
+    """
+    from toolsearch.mcp.http import http_application, told
+
+    return http_application(opened(config, index), caller_of=told, hosts=["*"], stateless=workers > 1)
 
 
 def cache_of(config: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
@@ -42,6 +42,19 @@ class HTTPGateway:
             finally:
                 news.cancel()
                 await asyncio.gather(news, return_exceptions=True)
+
+
+def told(request: Request) -> Caller:
+    """The caller that a service in front wrote into the scope: `{"key": name, "groups": names or None}`.
+
+    Without that nobody is known, and only tools without groups are seen.
+    """
+    known: object = request.scope.get("toolsearch")
+    if not isinstance(known, Mapping):
+        return Caller(frozenset())
+    facts = cast("Mapping[str, Any]", known)
+    groups: object = facts.get("groups", ())
+    return Caller(None if groups is None else frozenset(cast("Iterable[str]", groups)), str(facts.get("key") or ""))
 
 
 def http_application(
