@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolsearch.catalog.loaded import as_object
 from toolsearch.errors import InvalidSource
 from toolsearch.tool import Json
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
 
 MAX_SERVERS: Final = 1000
 MAX_TEXT: Final = 10_000
@@ -30,7 +33,10 @@ _ASKED: Final = re.compile(r"\$\{[a-zA-Z]+(?::[^}]*)?\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """How to reach one server: `command` with `args`, `env` and `cwd` over stdio, or `url` with `headers`."""
+    """How to reach one server: `command` with `args`, `env` and `cwd` over stdio, or `url` with `headers`.
+
+    `client` makes the HTTP client to use, such as one that keeps away from inner networks.
+    """
 
     name: str
     transport: str
@@ -40,6 +46,7 @@ class Server:
     cwd: str | None = None
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    client: Callable[[], AsyncClient] | None = field(default=None, repr=False, compare=False)
 
 
 def servers_of(document: object, where: str = "servers") -> tuple[list[Server], list[tuple[str, str]]]:

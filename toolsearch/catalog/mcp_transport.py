@@ -64,8 +64,9 @@ def transport_of(server: Server, tail: Tail | None) -> AbstractAsyncContextManag
 @asynccontextmanager
 async def _http(server: Server) -> AsyncGenerator[Any]:
     timeout = httpx2.Timeout(HTTP_SECONDS, read=STREAM_SECONDS)
+    made = server.client() if server.client else httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout)
     async with (
-        httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as client,
+        made as client,
         streamable_http_client(server.url, http_client=client) as streams,
     ):
         yield streams

@@ -5,22 +5,37 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from fastapi import FastAPI
 
 from toolsearch.server import bodies, pages, problems
 from toolsearch.server.doors import Doors
-from toolsearch.server.routes import health, overview, searching, tools
+from toolsearch.server.intake import Intake
+from toolsearch.server.limits import Limited
+from toolsearch.server.routes import (
+    changing,
+    health,
+    operating,
+    overview,
+    preselecting,
+    searching,
+    sessions,
+    sources,
+    tools,
+    usage,
+)
 from toolsearch.server.service import Service
+from toolsearch.server.tracing import Spans
 from toolsearch.server.watching import Watched, log_line, start_logging
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from toolsearch.server.callers import Caller
-    from toolsearch.server.keys import Keys
     from toolsearch.server.settings import Settings
+    from toolsearch.server.watching import Facts
 
 MCP: Final = "/mcp"
 PROBLEM: Final[dict[str, Any]] = {
@@ -42,11 +57,16 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
     start_logging(settings.log)
     inner = _routes(settings, mcp)
 
-    def keys() -> Keys:
-        return cast("Service", inner.state.service).keys
+    def service() -> Service:
+        return cast("Service", inner.state.service)
 
-    beside = Branch(inner, mcp.app if mcp else None)
-    return Watched(Doors(beside, settings, keys), log_line)
+    def count(scope: Scope, facts: Facts) -> None:
+        service().metrics.count(scope, facts)
+
+    beside = Intake(Branch(inner, mcp.app if mcp else None, service), settings)
+    behind = Doors(Limited(beside, settings, service), settings, service)
+    watchers = [log_line, count, *([Spans()] if settings.tracing else [])]
+    return Watched(behind, *watchers)
 
 
 def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
@@ -58,7 +78,19 @@ def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
         responses={"default": PROBLEM},
     )
     problems.install(inner)
-    for part in (searching, tools, overview, health, pages):
+    for part in (
+        searching,
+        sessions,
+        preselecting,
+        changing,
+        tools,
+        overview,
+        sources,
+        usage,
+        operating,
+        health,
+        pages,
+    ):
         inner.include_router(part.router)
     return inner
 
@@ -87,11 +119,12 @@ def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], Ab
 class Branch:
     """Sends what is for the gateway there, its path untouched, and everything else to the service.
 
-    The gateway is told who calls by plain values under `toolsearch` in its scope: key, role and groups.
+    The gateway is told who calls by plain values under `toolsearch` in its scope: key, role and groups; and `record`
+    takes the id of a tool that was called, for the usage log.
     """
 
-    def __init__(self, app: ASGIApp, mcp: ASGIApp | None) -> None:
-        self._app, self._mcp = app, mcp
+    def __init__(self, app: ASGIApp, mcp: ASGIApp | None, service: Callable[[], Service]) -> None:
+        self._app, self._mcp, self._service = app, mcp, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -100,5 +133,10 @@ class Branch:
             await self._app(scope, receive, send)
             return
         caller: Caller = scope["caller"]
-        told = {"key": caller.key, "role": caller.role.value, "groups": caller.groups}
+        told = {
+            "key": caller.key,
+            "role": caller.role.value,
+            "groups": caller.groups,
+            "record": partial(self._service().record, caller),
+        }
         await self._mcp({**scope, "toolsearch": told}, receive, send)

@@ -219,3 +219,56 @@ class ProblemBody(BaseModel):
     request_id: str
     errors: list[dict[str, str]] | None = None
     near: list[str] | None = None
+
+
+class NewSession(Body):
+    """Where a session searches."""
+
+    index: Name | None = None
+
+
+class SessionBody(BaseModel):
+    """A session: what was found, in order."""
+
+    id: str
+    index: str
+    found: list[str]
+    expires_at: str
+
+
+class Batch(Body):
+    """Tools to add or change, and ids to delete."""
+
+    upsert: list[dict[str, Any]] = []
+    delete: Ids = []
+
+
+class ItemResult(BaseModel):
+    """What became of one item: added, changed, unchanged, removed, absent or refused."""
+
+    id: str
+    status: str
+    detail: str | None = None
+
+
+class BatchAnswer(BaseModel):
+    """A result for each item, in order: first what was written, then what was deleted."""
+
+    results: list[ItemResult]
+    generation: int
+
+
+class Preselect(Query):
+    """What tools to show from the start of a conversation."""
+
+    k: int = Field(10, ge=1, le=MAX_K)
+    min_confidence: Band = "low"
+
+
+class Preselected(BaseModel):
+    """Whole tools: those always shown, then the best for the request; `more` did not fit the budget."""
+
+    tools: list[ToolBody]
+    band: str
+    more: int
+    version: str

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from toolsearch.server.keys import Keys
+    from toolsearch.server.service import Service
     from toolsearch.server.settings import Settings
 
-LOCKED: Final = ("/v1", "/mcp", "/metrics")
+WORKING: Final = ("/v1", "/mcp")
+"""Beginnings of paths that do work for a caller."""
+LOCKED: Final = (*WORKING, "/metrics")
 """Beginnings of paths that need a key once there are keys."""
 OPERATORS: Final = ("/metrics",)
 """Among them those that tell of the whole catalog."""
@@ -36,8 +38,8 @@ class Doors:
     here; so the name in `Host` must be known, and an `Origin` must be the service itself or be listed.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, keys: Callable[[], Keys]) -> None:
-        self._app, self._keys = app, keys
+    def __init__(self, app: ASGIApp, settings: Settings, service: Callable[[], Service]) -> None:
+        self._app, self._service = app, service
         self._hosts = frozenset(name.lower() for name in (*LOOPBACK, settings.host, *settings.hosts))
         self._any_address = not settings.loopback
         self._origins = frozenset(settings.origins)
@@ -72,7 +74,7 @@ class Doors:
         return name in self._hosts or (self._any_address and _is_address(name))
 
     def _caller(self, headers: Headers, path: str) -> Caller:
-        keys = self._keys()
+        keys = self._service().keys
         if not keys.needed or not path.startswith(LOCKED):
             return OWNER
         token = _token(headers)

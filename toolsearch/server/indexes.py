@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import threading
+import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
-from toolsearch.errors import IndexReadOnly, InvalidInput
+from toolsearch.errors import IndexBusy, IndexReadOnly, InvalidInput
+from toolsearch.index.layout import Layout
+from toolsearch.index.locks import BuildLock
 from toolsearch.index.tool_index import ToolIndex
 from toolsearch.server.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
 
     from toolsearch.protocols import ToolView
@@ -21,6 +26,9 @@ if TYPE_CHECKING:
 VERSIONS: Final = 256
 """Versions kept, of generations and callers."""
 KEPT: Final = 32
+WAIT: Final = 30.0
+PAUSE: Final = 0.02
+"""Seconds to wait for another worker's change, altogether and between looks."""
 T = TypeVar("T")
 
 
@@ -40,7 +48,7 @@ class Served:
     def __init__(self, path: Path, secret: bytes) -> None:
         self.name, self.path = path.resolve().name, path
         self.reload()
-        self._secret = secret
+        self._secret, self._lock = secret, threading.Lock()
         self._versions: dict[tuple[object, ...], str] = {}
         self._kept: dict[tuple[str, str], object] = {}
 
@@ -54,6 +62,26 @@ class Served:
         rows = (view.corpus.row(tool_id) for tool_id in exclude)
         left_out = frozenset(row for row in rows if row is not None and view.allows(row))
         return Seen(replace(view, excluded=left_out), self._version(view))
+
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """The right to read and change the catalog as one step, held by one thread of one worker at a time.
+
+        Raises:
+            IndexBusy: others held it for too long.
+        """
+        layout = Layout(self.path)
+        with self._lock, ExitStack() as held:
+            last = time.monotonic() + WAIT
+            while True:
+                try:
+                    held.enter_context(BuildLock(layout.data / "service.lock"))
+                    break
+                except IndexBusy:
+                    if time.monotonic() > last:
+                        raise
+                    time.sleep(PAUSE)
+            yield
 
     def count(self, view: ToolView) -> int:
         """How many tools a view's caller can find, after the filter."""

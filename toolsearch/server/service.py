@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -14,16 +14,30 @@ from starlette.responses import Response
 
 from toolsearch.server.callers import OWNER, Caller, Role
 from toolsearch.server.indexes import Indexes
+from toolsearch.server.jobs import Jobs, rebuild
 from toolsearch.server.keys import Keys
+from toolsearch.server.ledger import Ledger
+from toolsearch.server.limits import Rates
+from toolsearch.server.metrics import Metrics
 from toolsearch.server.problems import Problem
+from toolsearch.server.replies import Replies
+from toolsearch.server.sessions import Sessions
+from toolsearch.server.sources import Sources
 from toolsearch.server.state import StateFile
+from toolsearch.server.usage import Usage
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+    from toolsearch.server.indexes import Served
+    from toolsearch.server.jobs import Job
     from toolsearch.server.settings import Settings
 
 T = TypeVar("T")
 LOOK: Final = 1.0
-"""Seconds between looks for keys that others made or revoked."""
+"""Seconds between looks for what others changed."""
+SWEEP: Final = 600
+"""Looks between deletions of old usage."""
 
 
 class Service:
@@ -35,6 +49,14 @@ class Service:
         self.indexes = Indexes(settings.indexes, self.state.secret)
         self.keys = Keys(self.state)
         self.keys.refresh()
+        self.sessions = Sessions(self.state, settings.session_seconds)
+        self.replies, self.ledger = Replies(self.state), Ledger(self.state)
+        self.sources, self.jobs = Sources(self.state), Jobs(self.state)
+        self.usage = Usage(self.state, settings.usage, settings.usage_days)
+        self.rates = Rates(self.state, settings.rate or 1.0, settings.burst)
+        self.metrics = Metrics()
+        self._reloads = {served.name: self.state.reloads(served.name) for served in self.indexes}
+        self._background: TaskGroup | None = None
         self._searches = anyio.CapacityLimiter(settings.threads)
         self._changes = anyio.CapacityLimiter(settings.threads)
 
@@ -51,19 +73,48 @@ class Service:
         body = await self.run(lambda: work().model_dump_json(exclude_unset=True))
         return Response(body, media_type="application/json")
 
+    def reload(self, served: Served) -> None:
+        """Open an index anew, here now and in the other workers within a second."""
+        served.reload()
+        self._reloads[served.name] = self.state.ask_reload(served.name)
+
+    def start_rebuild(self, served: Served, job: Job) -> None:
+        """Rebuild an index in the background."""
+        self._soon(rebuild, self.jobs, job, served, self.settings.state_file)
+
+    def record(self, caller: Caller, tool: str) -> None:
+        """Note in the background that a caller called a tool."""
+        if self.settings.usage != "off":
+            self._soon(self.change, lambda: self.usage.called(caller.name, tool))
+
+    def _soon(self, work: Callable[..., Coroutine[Any, Any, object]], *values: object) -> None:
+        if self._background is not None:
+            self._background.start_soon(work, *values)
+
     @asynccontextmanager
     async def watching(self) -> AsyncGenerator[None]:
-        """Take in new and revoked keys while the service runs."""
-
-        async def look() -> None:
-            while True:
-                await anyio.sleep(LOOK)
-                await self.change(self.keys.refresh)
-
+        """Follow what other workers and commands change in the service's file."""
         async with anyio.create_task_group() as group:
-            group.start_soon(look)
+            self._background = group
+            group.start_soon(self._look)
             yield
+            self._background = None
             group.cancel_scope.cancel()
+
+    async def _look(self) -> None:
+        looks = 0
+        while True:
+            await self.change(self._follow if looks % SWEEP else self.usage.sweep)
+            looks += 1
+            await anyio.sleep(LOOK)
+
+    def _follow(self) -> None:
+        self.keys.refresh()
+        for served in self.indexes:
+            asked = self.state.reloads(served.name)
+            if asked != self._reloads[served.name]:
+                self._reloads[served.name] = asked
+                served.reload()
 
     def close(self) -> None:
         """Let all files go."""

@@ -46,7 +46,7 @@ class Settings(BaseModel):
     burst: int = Field(100, ge=1)
     concurrent: int = Field(64, ge=1)
     max_body: int = Field(1_000_000, ge=1_000)
-    max_batch: int = Field(32_000_000, ge=1_000)
+    max_batch: int = Field(8_000_000, ge=1_000)
     body_seconds: float = Field(30.0, gt=0)
     header_seconds: float = Field(10.0, gt=0)
     stop_seconds: int = Field(20, ge=0)
@@ -55,6 +55,7 @@ class Settings(BaseModel):
     usage_days: float = Field(30.0, gt=0)
     log: Literal["json", "text", "off"] = "json"
     log_queries: bool = False
+    tracing: bool = False
     source_hosts: Names = ()
     private_sources: bool = False
     plain_http_sources: bool = False

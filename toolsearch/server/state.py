@@ -92,6 +92,16 @@ class StateFile:
         """A number that changes when another connection has written."""
         return int(self.read("PRAGMA data_version")[0][0])
 
+    def reloads(self, index: str) -> int:
+        """How often an index was asked to be opened anew."""
+        found = self.read("SELECT value FROM meta WHERE key = ?", (f"reload {index}",))
+        return int(found[0][0]) if found else 0
+
+    def ask_reload(self, index: str) -> int:
+        """Ask all workers to open an index anew; gives how often that was asked."""
+        statement = "INSERT INTO meta VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = value + 1 RETURNING value"
+        return int(self.read(statement, (f"reload {index}",))[0][0])
+
     def close(self) -> None:
         """Let the file go."""
         with self._lock:

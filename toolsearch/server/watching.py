@@ -60,6 +60,7 @@ class Watched:
             "status": watch.status or 499,
             "seconds": round(seconds, 6),
             "key": caller.name if caller else "",
+            **scope["state"].get("facts", {}),
         }
         for watcher in self._watchers:
             watcher(scope, facts)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from pydantic import BaseModel
 
 from toolsearch.server.bodies import Explanation, HitBody, ReasonBody, ToolBody, WordBody
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from toolsearch.strategies.explain import Explanation as Told
     from toolsearch.tool import ToolSpec
 
+T = TypeVar("T", bound=BaseModel)
 CHARACTERS: Final = 4
 """Characters that are taken for one token."""
 LISTED: Final = ("tags", "aliases", "examples", "groups")
@@ -53,16 +55,16 @@ def reason_bodies(reasons: Sequence[Reason]) -> list[ReasonBody]:
     return [ReasonBody.model_construct(kind=one.kind, points=one.points, detail=one.detail) for one in reasons]
 
 
-def within(hits: Sequence[HitBody], tokens: int | None) -> list[HitBody]:
-    """The first hits that fit a budget of tokens."""
+def within(bodies: Sequence[T], tokens: int | None) -> list[T]:
+    """The first bodies that fit a budget of tokens."""
     if tokens is None:
-        return list(hits)
-    left, kept = tokens * CHARACTERS, list[HitBody]()
-    for hit in hits:
-        left -= len(json.dumps(hit.model_dump(exclude_unset=True), ensure_ascii=False))
+        return list(bodies)
+    left, kept = tokens * CHARACTERS, list[T]()
+    for body in bodies:
+        left -= len(body.model_dump_json(exclude_unset=True))
         if left < 0:
             break
-        kept.append(hit)
+        kept.append(body)
     return kept
 
 

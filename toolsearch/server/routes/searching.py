@@ -10,12 +10,14 @@ from fastapi import APIRouter, Request, Response
 from toolsearch.server import bodies, writing
 from toolsearch.server.problems import Problem
 from toolsearch.server.service import Anyone, Here
+from toolsearch.server.usage import Searched
 from toolsearch.strategies.retriever import MAX_HITS
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Hit, SearchResult
     from toolsearch.server.callers import Caller
     from toolsearch.server.indexes import Served
+    from toolsearch.server.service import Service
 
 router = APIRouter(prefix="/v1", tags=["search"])
 BANDS: Final = ("none", "low", "medium", "high")
@@ -25,7 +27,11 @@ BANDS: Final = ("none", "low", "medium", "high")
 async def search(asked: bodies.Search, here: Here, caller: Anyone, request: Request) -> Response:
     """Find tools for one need or several."""
     served = here.indexes.named(asked.index)
-    return await here.answer(lambda: found(served, caller, asked, request.state.request_id))
+
+    def work() -> bodies.SearchAnswer:
+        return noted(here, caller, request, asked, found(served, caller, asked, request.state.request_id))
+
+    return await here.answer(work)
 
 
 @router.post("/explain", response_model=bodies.Explanation)
@@ -71,6 +77,17 @@ def found(served: Served, caller: Caller, asked: bodies.Search, search_id: str) 
         version=seen.version,
     )
     return body.model_copy(update={"generation": result.generation}) if caller.sees_all else body
+
+
+def noted(
+    here: Service, caller: Caller, request: Request, asked: bodies.Query, answer: bodies.SearchAnswer
+) -> bodies.SearchAnswer:
+    """The answer, after it was told to those who watch."""
+    facts = {"index": answer.index, "strategy": answer.strategy, "band": answer.band, "hits": len(answer.hits)}
+    request.state.facts = facts | ({"query": "\n".join(asked.asked)} if here.settings.log_queries else {})
+    hits = [hit.id for hit in answer.hits]
+    here.usage.searched(caller, Searched(id=answer.search_id, index=answer.index, needs=asked.asked, hits=hits))
+    return answer
 
 
 def confident(result: SearchResult, least: str) -> SearchResult:

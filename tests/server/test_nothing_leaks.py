@@ -1,0 +1,151 @@
+"""No answer depends on a tool that the caller may not see, nor on whether it exists."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.server import running
+from toolsearch.server.callers import Role
+from toolsearch.server.keys import Keys
+from toolsearch.server.state import StateFile
+from toolsearch.tool import ToolSpec
+
+WORDS = ["refund", "refunds", "payment", "invoice", "customer", "weather", "forecast", "cancel", "order", "zebra"]
+TYPOS = ["refnud", "paymnet", "zebar", "forcast", "unknownword"]
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+queries = st.lists(st.sampled_from(WORDS + TYPOS), min_size=1, max_size=4).map(" ".join)
+ids = st.sampled_from([f"{space}/t{number}" for space in ("a", "b", "c") for number in range(6)] + ["no/such"])
+
+
+@st.composite
+def catalogs(draw: st.DrawFn) -> tuple[list[ToolSpec], list[ToolSpec]]:
+    """Tools that everybody or the caller's group may see, and a mixture with tools of another group."""
+    everything: list[ToolSpec] = []
+    for space in ("a", "b", "c"):
+        for number in range(draw(st.integers(1, 5))):
+            groups = draw(st.sampled_from([(), ("mine",), ("mine", "other"), ("other",), ("other", "third")]))
+            everything.append(
+                ToolSpec(
+                    name=f"t{number}",
+                    namespace=space,
+                    description=draw(texts),
+                    aliases=(draw(st.sampled_from(WORDS)),),
+                    tags=(draw(st.sampled_from(["x", "y", "z"])),),
+                    groups=groups,
+                    search=draw(st.sampled_from(["searchable", "always_visible"])),
+                    parameters={"type": "object", "properties": {draw(st.sampled_from(WORDS)): {"type": "string"}}},
+                )
+            )
+    return [spec for spec in everything if not spec.groups or "mine" in spec.groups], everything
+
+
+searches = st.fixed_dictionaries(
+    {"query": queries, "k": st.integers(1, 6), "strategy": st.sampled_from(["hybrid", "lexical", "simple"])},
+    optional={
+        "filter": st.sampled_from(["tags = x", "not namespace = a", "namespace in (a, b) and exists tags"]),
+        "exclude": st.lists(ids, max_size=3),
+        "visible": st.lists(ids, max_size=3),
+        "explain": st.just(True),
+        "schemas": st.sampled_from(["none", "full"]),
+        "max_tokens": st.integers(1, 300),
+        "min_confidence": st.sampled_from(["low", "high"]),
+    },
+)
+Call = tuple[str, str, Any]
+calls = st.one_of(
+    st.tuples(st.just("POST"), st.just("/v1/search"), searches),
+    st.tuples(st.just("POST"), st.just("/v1/explain"), st.fixed_dictionaries({"query": queries, "tool": ids})),
+    st.tuples(st.just("POST"), st.just("/v1/preselect"), st.fixed_dictionaries({"query": queries})),
+    st.tuples(st.just("GET"), ids.map("/v1/tools/{}".format), st.none()),
+    st.tuples(st.just("GET"), ids.map("/v1/tools/{}?format=mcp".format), st.none()),
+    st.tuples(st.just("PUT"), ids.map("/v1/tools/{}".format), st.just({"name": "x"})),
+    st.tuples(st.just("DELETE"), ids.map("/v1/tools/{}".format), st.none()),
+    st.tuples(st.just("GET"), st.sampled_from(["/v1/facets", "/v1/indexes", "/v1/tools", "/v1/me"]), st.none()),
+    st.tuples(st.just("GET"), st.just("/v1/tools?limit=2&filter=tags+%3D+x"), st.none()),
+)
+
+
+def answers(folder: Path, tools: Sequence[ToolSpec], asked: Sequence[Call]) -> list[Any]:
+    """What a member of "mine" is answered, and every page that cursors lead to."""
+    chosen = running.settings(running.build(folder / "shop", tools))
+    state = StateFile(chosen.state_file)
+    _, token = Keys(state).create("me", Role.SEARCH, ["mine"])
+    state.close()
+    headers = {"X-API-Key": token, "X-Request-Id": "same"}
+    with ExitStack() as stack:
+        client = stack.enter_context(running.serving(chosen))
+        client.headers.update(headers)
+        found = [_told(client.request(method, path, json=body)) for method, path, body in asked]
+        return [*found, *_pages(client), *_session(client, asked)]
+
+
+def _told(answer: httpx2.Response) -> Any:
+    kept = {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
+    body = json.loads(answer.content) if answer.content else None
+    return answer.status_code, kept, _without_marks(body)
+
+
+def _without_marks(body: Any) -> Any:
+    """Versions and cursors are made under a secret of each service; they are looked at by another test."""
+    if isinstance(body, dict):
+        marks = ("version", "next_cursor", "expires_at", "key")
+        return {key: bool(value) if key in marks else _without_marks(value) for key, value in body.items()}
+    return [_without_marks(one) for one in body] if isinstance(body, list) else body
+
+
+def _pages(client: httpx2.Client) -> list[Any]:
+    found, query = [], "/v1/tools?limit=2"
+    while query:
+        page = client.get(query).json()
+        found.append([page["total"], [tool["id"] for tool in page["tools"]]])
+        query = f"/v1/tools?limit=2&cursor={page['next_cursor']}" if page["next_cursor"] else ""
+    return found
+
+
+def _session(client: httpx2.Client, asked: Sequence[Call]) -> list[Any]:
+    path = f"/v1/sessions/{client.post('/v1/sessions').json()['id']}"
+    bodies = [body for _, place, body in asked if place == "/v1/search"]
+    told = [_told(client.post(f"{path}/search", json=body)) for body in bodies]
+    return [told, client.get(path).json()["found"]]
+
+
+@pytest.mark.slow
+@settings(max_examples=5, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@given(catalogs(), st.lists(calls, min_size=8, max_size=20))
+def test_answers_are_those_of_a_catalog_without_the_hidden_tools(
+    worlds: tuple[list[ToolSpec], list[ToolSpec]], asked: list[Call]
+) -> None:
+    """Random catalogs, groups and calls: ranks, scores, counts, corrections, hints and errors are the same."""
+    seen, everything = worlds
+    with tempfile.TemporaryDirectory() as folder:
+        without = answers(Path(folder) / "without", seen, asked)
+        assert answers(Path(folder) / "with", everything, asked) == without
+
+
+def test_versions_and_cursors_say_nothing_of_hidden_tools(tmp_path: Path) -> None:
+    """A mark stays when only hidden tools change, and a cursor does not tell how many lie before it."""
+    chosen = running.settings(running.build(tmp_path / "shop", running.TOOLS))
+    state = StateFile(chosen.state_file)
+    keys = Keys(state)
+    writer = {"X-API-Key": keys.create("w", Role.WRITE, None)[1]}
+    groups = {"X-API-Key": keys.create("r", Role.SEARCH, [])[1]}
+    state.close()
+    with running.serving(chosen) as client:
+        before = client.get("/v1/tools?limit=1", headers=groups).json()
+        hidden = {"name": "hidden", "groups": ["other"], "description": "refund payment weather"}
+        assert client.put("/v1/tools/hidden", json=hidden, headers=writer).status_code == 201
+        assert client.get("/v1/tools?limit=1", headers=groups).json() == before
+        assert client.put("/v1/tools/shown", json={"name": "shown"}, headers=writer).status_code == 201
+        after = client.get("/v1/tools?limit=1", headers=groups).json()
+        assert after["version"] != before["version"]
+        assert len(after["next_cursor"]) == 32
