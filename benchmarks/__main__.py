@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, peers."""
+"""The commands: run, compare, report, baseline, peers, table, agent."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import typer
 
 from benchmarks import baseline
 from benchmarks import report as reports
+from benchmarks.agent.bill import WAYS, Row, bills_of
+from benchmarks.agent.bill import write as write_bills
+from benchmarks.agent.table import bill_table
 from benchmarks.peers import PEERS
 from benchmarks.peers.run import Order, run_peers
 from benchmarks.peers.table import peers_markdown
@@ -110,6 +113,28 @@ def report(runs: Path = RUNS, html: Path = RUNS / "report.html") -> None:
     folders = sorted(path.parent for path in runs.rglob("record.json"))
     print(reports.markdown(folders))
     html.write_text(reports.page(folders), "utf-8")
+
+
+@app.command()
+def agent(
+    data: Annotated[Path | None, typer.Option(help="Folder with parts.json and sets; without it, the demo.")] = None,
+    task: Annotated[str, typer.Option(help="Whose requests the conversations are made of.")] = "",
+    sizes: Annotated[str, typer.Option(help="Sizes of the catalog, separated by commas.")] = "20,100,1000,17330",
+    ways: Annotated[str, typer.Option(help="Ways of showing tools, separated by commas.")] = ",".join(WAYS),
+    strategy: Annotated[str, typer.Option(help="What finds the tools.")] = "hybrid",
+    name: Annotated[str, typer.Option(help="Name of the run; default is the time.")] = "",
+) -> None:
+    """Count what whole conversations cost a model's user, by the way in which tools are shown."""
+    tasks = list(development_parts(data)) if data else [demo("development")]
+    chosen = next((one for one in tasks if one.name == task), tasks[-1])
+    file = _place(name) / "agent.jsonl"
+    counts, shown = [int(one) for one in _names(sizes)], _names(ways)
+    rows: list[Row] = []
+    for size in counts:
+        rows += bills_of(chosen, size, shown, strategy)
+        write_bills(rows, file)
+    print(bill_table(rows, counts, shown))
+    print(f"\nkept in {file}")
 
 
 @app.command("baseline")

@@ -51,3 +51,17 @@ def test_a_catalog_keeps_what_requests_need(data: Path) -> None:
     small = type(second)(second.name, second.catalog, second.source, second.queries, 3)
     assert [tool.id for tool in small.tools()] == ["refund_payment", "cancel_flight", "send_email"]
     assert len(second.tools()) == 5
+
+
+def test_the_bill_is_printed_and_kept(invoke, data: Path, tmp_path: Path) -> None:
+    """Sizes and ways of showing are as asked; every conversation is one line of the file."""
+    ways = ("--ways", "whole,native", "--strategy", "lexical")
+    told = invoke("agent", "--data", data, "--sizes", "3,5", *ways, "--name", "b")
+    assert told.count("native") == 4
+    lines = (tmp_path / "runs" / "b" / "agent.jsonl").read_text("utf-8").splitlines()
+    assert {(json.loads(line)["size"], json.loads(line)["way"]) for line in lines} == {
+        (3, "whole"),
+        (3, "native"),
+        (5, "whole"),
+        (5, "native"),
+    }
