@@ -91,7 +91,8 @@ def opened(config: Path | None, index: Path | None) -> Gateway:
         raise InvalidInput("say what to serve: --config FILE with mcpServers, --index PATH, or both")
     known = Config() if config is None else Config.read(config)
     place = index if index is not None else cache_of(config or Path())
-    return Gateway(_open(place), known, memory=place / "data" / MEMORY, own=index is None)
+    own = index is None
+    return Gateway(_open(place, own), known, memory=place / "data" / MEMORY, own=own)
 
 
 def beside(index: Path, config: Path | None = None, *, workers: int = 1) -> HTTPGateway:
@@ -114,13 +115,18 @@ def cache_of(config: Path) -> Path:
     return base / "toolsearch" / "mcp" / f"{name}-{hashlib.sha256(full.encode()).hexdigest()[:12]}"
 
 
-def _open(place: Path) -> ToolIndex:
+def _open(place: Path, own: bool) -> ToolIndex:
+    """The index in a folder, made when there is none; our own is made anew when a newer version reads it otherwise."""
     from toolsearch import ToolIndex
 
     if not (place / "data").is_dir() and not (place / "index.toml").is_file():
         place.mkdir(parents=True, exist_ok=True)
         return ToolIndex.build(place, [])
-    return ToolIndex.open(place)
+    index = ToolIndex.open(place)
+    if not own or not index.status.notes:
+        return index
+    index.close()
+    return ToolIndex.build(place)
 
 
 def _opened(context: typer.Context) -> Gateway:

@@ -41,12 +41,12 @@ class Finder:
         self._summaries: dict[tuple[Any, frozenset[str] | None], str] = {}
 
     def search(self, need: str, k: int, caller: Caller) -> SearchResult:
-        """Tools for a need, k and MORE of them.
+        """Tools for a need, k and MORE of them. What only concerns the index's operator is left out of its notes.
 
         Raises:
             InvalidInput: the need is blank.
         """
-        return self._index.search(need, k=k + MORE, caller=caller.groups)
+        return self._index.retriever().search([need], self._index.view(caller=caller.groups), k + MORE)
 
     def tool(self, name: str, caller: Caller) -> ToolSpec:
         """The tool with this name, as it was told or by its id.

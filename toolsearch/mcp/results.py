@@ -22,6 +22,8 @@ from toolsearch.tool import Json, ToolSpec
 
 WRAPPED: Final = "result"
 """Key under which a value that is no object stands in structured content."""
+PROTOCOL: Final = "io.modelcontextprotocol/"
+"""Beginning of keys that the two ends of one connection use."""
 
 
 def failed(text: str) -> CallToolResult:
@@ -59,12 +61,16 @@ def takes_objects_only(schema: Json | None) -> Json | None:
     return {"type": "object", "properties": {WRAPPED: schema}, "required": [WRAPPED]}
 
 
-def fitting(result: CallToolResult, spec: ToolSpec) -> CallToolResult:
-    """A server's answer whose structured content is an object, as its schema is shown."""
+def fitting(result: CallToolResult) -> CallToolResult:
+    """A server's answer as ours: structured content as its schema is shown, without what the server says of itself."""
     content: object = result.structured_content
-    if content is None or isinstance(content, dict):
-        return result
-    return result.model_copy(update={"structured_content": {WRAPPED: content}})
+    meta = {key: value for key, value in (result.meta or {}).items() if not key.startswith(PROTOCOL)}
+    return result.model_copy(
+        update={
+            "structured_content": content if content is None or isinstance(content, dict) else {WRAPPED: content},
+            "meta": meta or None,
+        }
+    )
 
 
 def _structured(value: Any, parts: tuple[Part, ...], spec: ToolSpec) -> Json | None:

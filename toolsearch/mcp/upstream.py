@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -27,7 +28,8 @@ FIRST_PAUSE: Final = 1.0
 GAP: Final = 0.2
 """Seconds between two listings of a server that changes all the time."""
 SESSIONS: Final = 100
-"""Sessions with one server for callers with credentials of their own; the one used longest ago is closed."""
+IDLE: Final = 600.0
+"""Sessions with one server for callers with credentials of their own, and seconds until one that rests is closed."""
 _log = logging.getLogger("toolsearch.mcp")
 
 
@@ -103,36 +105,44 @@ class Upstream:
             ToolErrorForModel: the server does not answer.
         """
         session = self._session_of(call.caller)
-        for attempt in (1, 2):
-            connection: Connection = await session.connection()
-            if not connection.alive and attempt == 1:
-                session.drop()
-                continue
-            try:
-                result = await connection.result(call.spec.name, call.arguments, call.progress)
-            except (ToolErrorForModel, InvalidSource) as error:
-                if not self._again(session, connection, call, error) or attempt == 2:
-                    raise ToolErrorForModel(f"The server {self.name!r:.80} broke off this call.") from error
-                continue
-            return fitting(result, call.spec)
-        raise ToolErrorForModel(f"The server {self.name!r:.80} cannot be reached now.")
+        result = await self._answer(session, call, last=False) or await self._answer(session, call, last=True)
+        if result is None:
+            raise ToolErrorForModel(f"The server {self.name!r:.80} broke off this call.")
+        return fitting(result)
 
     async def close(self) -> None:
         """End all sessions."""
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
 
+    async def _answer(self, session: Session, call: Call, *, last: bool) -> CallToolResult | None:
+        """The answer of the server, None when the call may be made again in a new session."""
+        await self._revived(session)
+        async with session.use() as opened:
+            connection: Connection = opened
+            try:
+                return await connection.result(call.spec.name, call.arguments, call.progress)
+            except (ToolErrorForModel, InvalidSource) as error:
+                if not self._again(session, connection, call, error) or last:
+                    raise ToolErrorForModel(f"The server {self.name!r:.80} broke off this call.") from error
+        return None
+
+    async def _revived(self, session: Session) -> None:
+        """Let a session go that ended by itself."""
+        async with session.use() as connection:
+            if not connection.alive:
+                session.drop()
+
     async def _listed(self) -> tuple[Problem, ...]:
         session = self._sessions[""]
-        connection: Connection = await session.connection()
-        if not connection.alive:
-            session.drop()
-            connection = await session.connection()
-        connection.has_changed()
-        try:
-            listing = await connection.listing()
-        except InvalidSource:
-            session.drop()
-            raise
+        await self._revived(session)
+        async with session.use() as opened:
+            connection: Connection = opened
+            connection.has_changed()
+            try:
+                listing = await connection.listing()
+            except InvalidSource:
+                session.drop()
+                raise
         groups = self._behind.part.groups
         tools = [Tool(tool.spec.with_(groups=groups) if groups else tool.spec) for tool in listing.tools]
         return (*listing.problems, *await asyncio.to_thread(self._shelf.take, self.source, tools))
@@ -145,11 +155,9 @@ class Upstream:
         self._now(state="down", reason=reason, tools=len(known))
 
     async def _wait(self) -> None:
-        try:
-            connection: Connection = await self._sessions[""].connection()
-        except ToolErrorForModel:
-            return
-        await connection.disturbed(self._poll)
+        with suppress(ToolErrorForModel):
+            async with self._sessions[""].use() as connection:
+                await connection.disturbed(self._poll)
 
     def _again(self, session: Session, connection: Connection, call: Call, error: Exception) -> bool:
         """Whether to make a broken call again, in a new session."""
@@ -164,7 +172,7 @@ class Upstream:
         if own is None:
             return self._sessions[""]
         if caller.name not in self._sessions:
-            self._sessions[caller.name] = self._session(own)
+            self._sessions[caller.name] = self._session(own, IDLE)
             while len(self._sessions) > SESSIONS + 1:
                 _, oldest = self._sessions.popitem(last=False)
                 oldest.drop()
@@ -172,9 +180,9 @@ class Upstream:
         self._sessions.move_to_end("")
         return self._sessions[caller.name]
 
-    def _session(self, server: Server) -> Session:
+    def _session(self, server: Server, idle: float | None = None) -> Session:
         limits = Limits(call=self._behind.part.seconds)
-        return Session(self.name, partial(connected, server, limits=limits), limits.connect)
+        return Session(self.name, partial(connected, server, limits=limits), limits.connect, idle)
 
     def _now(self, **values: Any) -> None:
         self.status = SourceStatus(name=self.name, kind="mcp", **values)
