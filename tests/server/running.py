@@ -14,6 +14,7 @@ import uvicorn
 
 from toolsearch import ToolIndex
 from toolsearch.server.application import Mounted, create_app
+from toolsearch.server.patience import Patient
 from toolsearch.server.settings import Settings
 from toolsearch.tool import ToolSpec
 
@@ -46,9 +47,10 @@ def settings(index: Path, **more: Any) -> Settings:
 
 
 @contextmanager
-def serving(chosen: Settings, mcp: Mounted | None = None) -> Iterator[httpx2.Client]:
+def serving(chosen: Settings, mcp: Mounted | None = None, http: type[Patient] = Patient) -> Iterator[httpx2.Client]:
     """A client of a running service."""
-    server = uvicorn.Server(uvicorn.Config(create_app(chosen, mcp), port=0, log_config=None, access_log=False))
+    app = create_app(chosen, mcp)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, http=http))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     for _ in range(1_000):

@@ -27,6 +27,9 @@ class ServeOptions:
     config: Annotated[
         Path | None, typer.Option(envvar="TOOLSEARCH_CONFIG", help="TOML file of settings, see README.")
     ] = None
+    mcp: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File of mcpServers that the gateway at /mcp stands before.")
+    ] = None
     host: Annotated[str | None, typer.Option(help="Address to listen on; other than loopback needs keys.")] = None
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on, 8000 by default.")] = None
     workers: Annotated[int | None, typer.Option(min=1, max=64, help="Processes over the same index.")] = None
@@ -50,6 +53,7 @@ def settings_of(given: ServeOptions) -> Settings:
 
     said: dict[str, Any] = {
         "indexes": given.index,
+        "mcp": given.mcp,
         "host": given.host,
         "port": given.port,
         "workers": given.workers,
@@ -60,7 +64,10 @@ def settings_of(given: ServeOptions) -> Settings:
 
 def worker() -> ASGIApp:
     """The application of one worker process."""
-    from toolsearch.server.application import create_app
+    from toolsearch.cli.gateway import beside
+    from toolsearch.server.application import Mounted, create_app
     from toolsearch.server.running import handed
 
-    return create_app(handed(os.environ))
+    settings = handed(os.environ)
+    gateway = beside(settings.indexes[0], settings.mcp, workers=settings.workers)
+    return create_app(settings, Mounted(app=gateway, running=gateway.running))

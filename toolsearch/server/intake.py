@@ -49,7 +49,8 @@ class Intake:
             told = refused if isinstance(refused, Problem) else of_error(refused)
             await problem(scope, told)(scope, receive, send)
             return
-        await self._app(_plain(scope, len(body)), _Replay(body, receive), send)
+        _make_plain(scope, len(body))
+        await self._app(scope, _Replay(body, receive), send)
 
     def _limit(self, scope: Scope) -> int:
         large = str(scope["path"]).startswith(LARGE)
@@ -99,13 +100,13 @@ async def _read(receive: Receive, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _plain(scope: Scope, size: int) -> Scope:
-    """The scope with headers that fit the unpacked body."""
+def _make_plain(scope: Scope, size: int) -> None:
+    """Let the headers fit the unpacked body. The scope stays the same object: who watches reads the route from it."""
     headers = MutableHeaders(raw=list(scope["headers"]))
     for name in ("content-encoding", "transfer-encoding"):
         del headers[name]
     headers["content-length"] = str(size)
-    return {**scope, "headers": headers.raw}
+    scope["headers"] = headers.raw
 
 
 def _too_large(most: int) -> Problem:

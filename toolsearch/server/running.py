@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
 from toolsearch.errors import InvalidInput
 from toolsearch.server.keys import Keys
+from toolsearch.server.metrics import FOLDER
+from toolsearch.server.patience import Patient
 from toolsearch.server.settings import Settings
 from toolsearch.server.state import StateFile
 
@@ -46,8 +50,12 @@ def serve(settings: Settings, factory: str) -> None:
         InvalidInput: the service would be open to others without keys.
     """
     check_open(settings)
-    os.environ[HANDED] = settings.model_dump_json()
-    try:
+    with ExitStack() as stack:
+        handed_on = {HANDED: settings.model_dump_json()}
+        if settings.workers > 1:
+            handed_on[FOLDER] = stack.enter_context(TemporaryDirectory(prefix="toolsearch-"))
+        os.environ.update(handed_on)
+        stack.callback(lambda: [os.environ.pop(name, None) for name in handed_on])
         uvicorn.run(
             factory,
             factory=True,
@@ -59,10 +67,10 @@ def serve(settings: Settings, factory: str) -> None:
             server_header=False,
             timeout_graceful_shutdown=settings.stop_seconds,
             timeout_keep_alive=30,
+            limit_concurrency=settings.connections,
+            http=Patient,
             h11_max_incomplete_event_size=32_768,
         )
-    finally:
-        del os.environ[HANDED]
 
 
 def handed(environment: Mapping[str, str]) -> Settings:

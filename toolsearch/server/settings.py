@@ -28,13 +28,15 @@ Paths = Annotated[tuple[Path, ...], BeforeValidator(_split)]
 class Settings(BaseModel):
     """Everything that can be set, with bounds. Times are in seconds, sizes in bytes; 0 switches a rate off.
 
-    `state` is the file of keys, sessions and usage. `hosts` are further names that the service is reached by, and
-    `source_hosts` the only ones that sources may be read from ("" means any public one).
+    `state` is the file of keys, sessions and usage, `mcp` one of `mcpServers` for the gateway. `hosts` are further
+    names that the service is reached by, and `source_hosts` the only ones that sources may be read from (none means
+    any public one).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     indexes: Paths = ()
+    mcp: Path | None = None
     state: Path | None = None
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=0, le=65535)
@@ -45,10 +47,10 @@ class Settings(BaseModel):
     rate: float = Field(0.0, ge=0)
     burst: int = Field(100, ge=1)
     concurrent: int = Field(64, ge=1)
+    connections: int = Field(1_000, ge=1)
     max_body: int = Field(1_000_000, ge=1_000)
     max_batch: int = Field(8_000_000, ge=1_000)
     body_seconds: float = Field(30.0, gt=0)
-    header_seconds: float = Field(10.0, gt=0)
     stop_seconds: int = Field(20, ge=0)
     session_seconds: int = Field(86_400, ge=1)
     usage: Literal["off", "hashed", "plain"] = "off"
