@@ -41,6 +41,10 @@ class ReturnBehavior(StrEnum):
     IMMEDIATE_IF_LAST = "immediate_if_last"
 
 
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""Types of values that need no copy."""
+
+
 def _no_parameters() -> Json:
     return {"type": "object", "properties": {}}
 
@@ -74,6 +78,7 @@ class ToolSpec:
     source: str = ""
     metadata: Json = field(default_factory=dict[str, Any])
     id: str = ""
+    _hash: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -92,6 +97,8 @@ class ToolSpec:
         text = canonical(body, what=f"tool {self.id[:200]!r}")
         if len(text) > MAX_BYTES:
             raise LimitExceeded(f"tool {self.id[:200]!r} has {len(text)} characters of JSON; the bound is {MAX_BYTES}")
+        if not self._hash:
+            object.__setattr__(self, "_hash", hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
         return text
 
     @classmethod
@@ -117,8 +124,10 @@ class ToolSpec:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 of the canonical text, hexadecimal."""
-        return hashlib.sha256(self.to_json().encode("utf-8", "surrogatepass")).hexdigest()
+        """SHA-256 of the canonical text, hexadecimal; kept once it is known."""
+        if not self._hash:
+            self.to_json()
+        return self._hash
 
     def with_(self, **changes: Any) -> ToolSpec:
         """A copy with other values; a new name or namespace makes a new id unless one is given."""
@@ -135,6 +144,9 @@ class Tool:
     execute: Executor | None = None
 
 
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: object, *, what: str) -> str:
     """One byte-stable JSON text for a value; NaN, infinity and live objects are refused.
 
@@ -142,7 +154,7 @@ def canonical(value: object, *, what: str) -> str:
         InvalidTool: the value holds something that JSON cannot, or text that is not Unicode.
     """
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        text = _CANONICAL.encode(value)
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidTool(f"{what} holds a value that JSON cannot: {str(error)[:200]}") from None
@@ -158,8 +170,9 @@ def _differing(spec: ToolSpec) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _defaults() -> tuple[tuple[str, object], ...]:
-    made = (one.default_factory() if callable(one.default_factory) else one.default for one in fields(ToolSpec))
-    return tuple((one.name, default) for one, default in zip(fields(ToolSpec), made, strict=True))
+    given = [one for one in fields(ToolSpec) if one.init]
+    made = (one.default_factory() if callable(one.default_factory) else one.default for one in given)
+    return tuple((one.name, default) for one, default in zip(given, made, strict=True))
 
 
 def _check_texts(spec: ToolSpec) -> None:
@@ -184,6 +197,8 @@ def _behavior(spec: ToolSpec, name: str, kind: type[StrEnum]) -> StrEnum:
 
 def _texts(spec: ToolSpec, name: str) -> tuple[str, ...]:
     value: object = getattr(spec, name)
+    if value == ():
+        return ()
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidTool(f"{name} of tool {spec.name[:200]!r} must be a list of texts, not {type(value).__name__}")
     items = list(cast("Iterable[object]", value))
@@ -200,8 +215,10 @@ def _json_object(spec: ToolSpec, name: str) -> Json | None:
         return None
     if isinstance(value, type) and hasattr(value, "model_json_schema"):
         value = cast(Any, value).model_json_schema()
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict | Mapping):
         raise InvalidTool(f"{name} of tool {spec.name[:200]!r} must be a JSON object, not {type(value).__name__}")
+    if not value:
+        return {}
     return cast(Json, _copied(cast(object, value), f"{name} of tool {spec.name[:200]!r}", MAX_DEPTH))
 
 
@@ -209,11 +226,17 @@ def _copied(value: object, what: str, depth: int) -> object:
     """A deep copy made of plain JSON values, so that nobody can change a frozen tool from outside."""
     if depth < 0:
         raise LimitExceeded(f"{what} is nested deeper than {MAX_DEPTH}")
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         pairs = cast("Mapping[object, object]", value).items()
-        return {_key(key, what): _copied(item, what, depth - 1) for key, item in pairs}
+        return {
+            key if type(key) is str else _key(key, what): item
+            if type(item) in _PLAIN
+            else _copied(item, what, depth - 1)
+            for key, item in pairs
+        }
     if isinstance(value, list | tuple):
-        return [_copied(item, what, depth - 1) for item in cast("list[object]", value)]
+        items = cast("list[object]", value)
+        return [item if type(item) in _PLAIN else _copied(item, what, depth - 1) for item in items]
     return value
 
 

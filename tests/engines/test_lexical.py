@@ -160,10 +160,3 @@ def test_arrays_carry_a_segment() -> None:
     again = LexicalSegment.from_arrays(segment.to_arrays())
     assert list(again.postings.columns) == list(segment.postings.columns)
     assert LexicalEngine([again]).score(query("天气"), EVERYONE).top(2).rows.tolist() == [0]
-
-
-def test_vocabulary_counts_under_the_view() -> None:
-    """The correction vocabulary holds the words of the view's rows only, with their frequency there."""
-    found = engine(["a b", "a c", "d"], np.array([True, True, False]))
-    assert found.vocabulary(EVERYONE) == {"a": 2, "b": 1, "c": 1}
-    assert found.vocabulary(RowSet("one", np.array([False, True, True]))) == {"a": 1, "c": 1}

@@ -91,7 +91,6 @@ class LexicalEngine:
         self._live = live
         self._k1, self._b = k1, b
         self._views: Recent[_Statistics] = Recent(VIEWS)
-        self._vocabularies: Recent[dict[str, int]] = Recent(2)
 
     def score(self, query: Mapping[str, float], view: RowSet) -> LexicalScores:
         """Scores of weighted query terms over a view."""
@@ -105,10 +104,6 @@ class LexicalEngine:
     def score_many(self, queries: Sequence[Mapping[str, float]], view: RowSet) -> list[LexicalScores]:
         """Scores of each request over a view, in their order."""
         return [self.score(query, view) for query in queries]
-
-    def vocabulary(self, view: RowSet) -> Mapping[str, int]:
-        """Every term of the view with the number of its rows there, for the correction of typing errors."""
-        return self._vocabularies.get(view.key, lambda: self._vocabulary(view))
 
     def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, dict[str, int]]:
         """How many rows the view has, and in how many of them each term occurs."""
@@ -147,16 +142,6 @@ class LexicalEngine:
         share = length / np.float32(mean) if mean else np.ones_like(length)
         norms = np.float32(self._k1) * (np.float32(1 - self._b) + np.float32(self._b) * share)
         return _Statistics(len(seen), mask, norms)
-
-    def _vocabulary(self, view: RowSet) -> dict[str, int]:
-        mask = live_mask(view, self._live)
-        found: dict[str, int] = {}
-        for (start, end), segment in zip(self._spans, self._segments, strict=True):
-            counts = segment.postings.counts(None if mask is None else mask[start:end]).tolist()
-            for term, count in zip(segment.postings.columns, counts, strict=True):
-                if count:
-                    found[term] = found.get(term, 0) + count
-        return found
 
 
 class LexicalScores:

@@ -83,10 +83,10 @@ def _built(
     order.progress(Progress(stage="read", done=len(specs), total=len(specs)))
     tools = changes.prepared(specs)
     name, encoder = _encoder(store, definition, order)
-    if encoder is not None:
-        encode_missing(store, encoder, tools, order.progress)
     if store.meta("analyser") not in (None, text.ANALYSER):
         changes.retext(store, tools)
+    if encoder is not None:
+        encode_missing(store, encoder, tools, order.progress)
     done = changes.arrange(store, tools)
     remember(store, encoder, name)
     order.progress(Progress(stage="write", done=0, total=1))

@@ -33,16 +33,33 @@ class Changes:
         return bool(self.added or self.changed or self.removed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Prepared:
-    """A tool as it is written: canonical JSON and its hash, the encoder's text and its hash."""
+    """A tool to be written, the hash of its JSON, and who replaces it; its texts are made when they are needed."""
 
-    tool: str
-    body: str
+    spec: ToolSpec
     hash: str
-    text: str
-    text_hash: str
     origin: str
+
+    @property
+    def tool(self) -> str:
+        """Its id."""
+        return self.spec.id
+
+    @property
+    def body(self) -> str:
+        """Its canonical JSON."""
+        return self.spec.to_json()
+
+    @property
+    def text(self) -> str:
+        """What an encoder sees of it."""
+        return text.encoder_text(self.spec)
+
+    @property
+    def text_hash(self) -> str:
+        """What its vector is kept under."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,17 +83,8 @@ def prepared(specs: Iterable[ToolSpec], origin: str | None = None) -> list[Prepa
     for spec in specs:
         if spec.id in found:
             raise DuplicateTool(f"two tools have the id {spec.id[:200]!r}; give one another name, namespace or id")
-        found[spec.id] = _prepared(spec, spec.source if origin is None else origin)
+        found[spec.id] = Prepared(spec, spec.content_hash, spec.source if origin is None else origin)
     return list(found.values())
-
-
-def _prepared(spec: ToolSpec, origin: str) -> Prepared:
-    body, words = spec.to_json(), text.encoder_text(spec)
-    return Prepared(tool=spec.id, body=body, hash=_sha(body), text=words, text_hash=_sha(words), origin=origin)
-
-
-def _sha(value: str) -> str:
-    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def upsert(store: Store, tools: Sequence[Prepared]) -> Changes:

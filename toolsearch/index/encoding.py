@@ -39,7 +39,8 @@ def encode_missing(
     Raises:
         EncoderFailed: the encoder failed; what it had done is kept.
     """
-    texts = {one.text_hash: one.text for one in tools}
+    done = store.vectored(encoder.id, [one.hash for one in tools])
+    texts = {one.text_hash: one.text for one in tools if one.hash not in done}
     for known in store.encoded(encoder.id, list(texts)):
         del texts[known]
     waiting = sorted(texts.items(), key=lambda pair: len(pair[1]))

@@ -81,14 +81,22 @@ class Keeper:
             IndexFault: it could not be written; it is searchable all the same.
         """
         with self._lock:
-            pieces = [] if anew else [self._state.base, self._state.delta]
-            if _name(encoder) != _name(self._maker.encoder):
-                pieces = [wordy(piece) for piece in pieces]
-            self._maker = Maker(store=self._store, encoder=encoder, parsed=self._maker.parsed)
-            generation, lease = leased(self._layout, self._store)
-            self._state = _holding(self._maker.whole(pieces, generation), lease)
+            same = _name(encoder) == _name(self._maker.encoder)
+            if anew or not same or not self._settled():
+                pieces = [] if anew else [self._state.base, self._state.delta]
+                pieces = pieces if same else [wordy(piece) for piece in pieces]
+                self._maker = Maker(store=self._store, encoder=encoder, parsed=self._maker.parsed)
+                generation, lease = leased(self._layout, self._store)
+                self._state = _holding(self._maker.whole(pieces, generation), lease)
             self.notes = ()
             self._publish()
+
+    def _settled(self) -> bool:
+        """Whether the base is the newest generation, whole, with every vector."""
+        state, dense = self._state, self._state.base.segment.dense
+        lacking = self._maker.encoder is not None and (dense is None or bool(dense.missing.any()))
+        whole = not len(state.delta) and bool(state.live.all())
+        return whole and not lacking and state.corpus.generation == self._store.generation
 
     def _advance(self) -> None:
         if self._store.generation != self._state.corpus.generation:

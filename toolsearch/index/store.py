@@ -15,7 +15,6 @@ import threading
 import weakref
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -84,8 +83,7 @@ class Rows(NamedTuple):
 NO_ROWS: Final = Rows(*(np.empty(0, np.int64) for _ in range(3)))
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What the catalog holds of one tool now."""
 
     row: int
@@ -235,6 +233,14 @@ class Store:
         )
         found = self.read(statement, (json.dumps(bodies), encoder))
         return {cast("int", number): np.frombuffer(cast("bytes", vector), np.float32) for number, vector in found}
+
+    def vectored(self, encoder: str, hashes: Sequence[str]) -> set[str]:
+        """Those hashes of bodies that are here with the vector of their text."""
+        statement = (
+            "SELECT b.hash FROM json_each(?) j CROSS JOIN bodies b ON b.hash = j.value "
+            "CROSS JOIN vectors v ON v.encoder = ? AND v.text = b.text"
+        )
+        return {str(found) for (found,) in self.read(statement, (json.dumps(hashes), encoder))}
 
     def encoded(self, encoder: str, texts: Sequence[str]) -> set[str]:
         """Those hashes of texts that have a vector."""

@@ -105,10 +105,6 @@ class MemoryCorpus:
         """Rows without a vector, (rows,) bool; None when all have one, or when there is no `dense`."""
         return None if self._dense is None else self._dense.missing
 
-    def vocabulary(self, view: RowSet) -> Mapping[str, int]:
-        """Every term of the view's tools with the number of tools of the view that have it."""
-        return self._lexical.vocabulary(view)
-
     def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, Mapping[str, int]]:
         """How many tools the view has, and how many of them have each term."""
         return self._lexical.frequencies(terms, view)
