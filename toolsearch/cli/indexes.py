@@ -140,6 +140,8 @@ def verify(
         report = index.verify(repair=repair)
     for problem in report.problems:
         print(formats.shown(problem, 400))
+    if report.recall is not None:
+        print(f"approximate search finds {report.recall:.3f} of the exact ten best")
     way_out = "build it again" if repair else f"mend it with: toolsearch index verify {path} --repair"
     print("all files are sound" if report.ok else way_out)
     raise typer.Exit(0 if report.ok else 2)

@@ -1,18 +1,24 @@
-"""Vector similarity: the exact inner product of unit vectors, one thread a request.
+"""Vector similarity: inner products of unit vectors, one thread a request, exact while that is cheap.
 
 Every row's product is computed by itself, so a row scores the same to the last bit wherever it lies. A full scan
-also gives mean and deviation over a view; it costs what reading the vectors from memory costs.
+also gives mean and deviation over a view; it costs what reading the vectors from memory costs. A large segment has an
+approximate index besides (see `nearest`), which only proposes rows: scores and statistics are exact all the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from toolsearch.engines.approximate import NearScores, Plan
+from toolsearch.engines.moments import Moments
+from toolsearch.engines.nearest import EXACT, SAMPLE, Nearest, exact_best, mixed
 from toolsearch.engines.postings import offsets
+from toolsearch.engines.products import inner_products
 from toolsearch.engines.ranking import best
 from toolsearch.engines.views import Recent, intersected, live_mask
 from toolsearch.errors import InvalidInput
@@ -22,16 +28,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toolsearch.engines.moments import Doubles
     from toolsearch.engines.postings import Arrays
-    from toolsearch.protocols import Floats, Mask, Ranking, Rows, RowSet
+    from toolsearch.protocols import Floats, Mask, Ranking, Rows, RowSet, Scores
 
 VIEWS: Final = 32
 FEW: Final = 8
 """A view smaller than one row in FEW is scored row by row instead of by a scan of everything."""
-BLOCK: Final = 512
-"""Rows that several requests are compared with at a time, few enough to stay in the processor's cache."""
-KERNEL_FROM: Final = 16
-"""Below this dimension faiss has kernels whose rounding depends on a row's place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,8 @@ class DenseSegment:
 
     vectors: Floats
     missing: Mask
+    nearest: Nearest | None = None
+    moments: Moments | None = None
 
     @classmethod
     def of(cls, vectors: Floats, missing: Mask | None = None) -> DenseSegment:
@@ -53,14 +58,45 @@ class DenseSegment:
         kept = np.where(absent[:, None], np.float32(0), vectors) if absent.any() else vectors
         return cls(np.ascontiguousarray(kept, np.float32), absent)
 
+    def planned(self) -> DenseSegment:
+        """The same, with an approximate index when it is large and one is good enough."""
+        if len(self) <= EXACT or self.nearest is not None:
+            return self
+        nearest = Nearest.trained(self.vectors)
+        moments = Moments.of(self.vectors, np.flatnonzero(~self.missing))
+        return self if nearest is None else DenseSegment(self.vectors, self.missing, nearest, moments)
+
+    def spread(self, own: Mask | None) -> Moments:
+        """Moments of the rows of a mask that have a vector; None means every row."""
+        have = ~self.missing
+        present = have if own is None else have & own
+        absent = np.flatnonzero(have & ~present)
+        if self.moments is None or len(absent) > np.count_nonzero(present):
+            return Moments.of(self.vectors, np.flatnonzero(present))
+        return self.moments - Moments.of(self.vectors, absent) if len(absent) else self.moments
+
     def to_arrays(self) -> Arrays:
         """Plain arrays that hold everything."""
-        return {"vectors": self.vectors, "missing": self.missing}
+        arrays: Arrays = {"vectors": self.vectors, "missing": self.missing}
+        if self.nearest is not None and self.moments is not None:
+            sums = {"sums": self.moments.total, "products": self.moments.products.reshape(-1)}
+            arrays |= {**self.nearest.to_arrays(), **sums}
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> DenseSegment:
-        """What `to_arrays` gave."""
-        return cls(cast("Floats", arrays["vectors"]), cast("Mask", arrays["missing"]))
+        """What `to_arrays` gave.
+
+        Raises:
+            ValueError: the arrays do not fit each other.
+        """
+        vectors, missing = cast("Floats", arrays["vectors"]), cast("Mask", arrays["missing"])
+        nearest = Nearest.from_arrays(arrays, *vectors.shape)
+        if nearest is None:
+            return cls(vectors, missing)
+        sums = cast("Doubles", arrays["sums"])
+        products = cast("Doubles", arrays["products"]).reshape(len(sums), len(sums))
+        return cls(vectors, missing, nearest, Moments(int(np.count_nonzero(~missing)), sums, products))
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -77,14 +113,6 @@ def merged_dense(parts: Sequence[tuple[DenseSegment, Rows]], rows: int) -> Dense
     return DenseSegment(vectors, missing)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scored:
-    """The rows of a view that have a vector: as a mask, and as row numbers when they are few."""
-
-    mask: Mask | None
-    few: Rows | None
-
-
 class DenseEngine:
     """Inner products over segments, laid end to end; `live` None means every row."""
 
@@ -99,9 +127,9 @@ class DenseEngine:
         self.missing: Mask | None = missing if missing.any() else None
         """(rows,) bool: rows without a vector; None when every row has one."""
         self._live = intersected(live, None if self.missing is None else ~self.missing)
-        self._views: Recent[_Scored] = Recent(VIEWS)
+        self._views: Recent[Plan] = Recent(VIEWS)
 
-    def score(self, query: Floats, view: RowSet) -> DenseScores:
+    def score(self, query: Floats, view: RowSet) -> Scores:
         """Similarities of a unit vector, (dimension,) float32, to the rows of a view.
 
         Raises:
@@ -109,7 +137,7 @@ class DenseEngine:
         """
         return self.score_many([query], view)[0]
 
-    def score_many(self, queries: Sequence[Floats], view: RowSet) -> list[DenseScores]:
+    def score_many(self, queries: Sequence[Floats], view: RowSet) -> Sequence[Scores]:
         """The same for several vectors, each as if alone; the rows are read only once.
 
         Raises:
@@ -119,20 +147,56 @@ class DenseEngine:
             if query.size != self.dimension or not np.isfinite(query).all():
                 raise InvalidInput(f"a request's vector needs {self.dimension} finite numbers, not {query.size}")
         vectors = np.array(queries, np.float32).reshape(len(queries), self.dimension)
-        scored = self._views.get(view.key, lambda: self._scored(view))
-        found = self._scan(vectors) if scored.few is None else self._gather(vectors, scored.few)
-        return [DenseScores(scores, scored.mask, scored.few) for scores in found]
+        plan = self._plan(view)
+        if plan.moments is not None:
+            return [NearScores(self._segments, self._spans, plan, vector) for vector in vectors]
+        found = self._scan(vectors) if plan.few is None else self._gather(vectors, plan.few)
+        return [DenseScores(scores, plan.mask, plan.few) for scores in found]
 
-    def _scored(self, view: RowSet) -> _Scored:
+    def plan(self, view: RowSet) -> str:
+        """How a view is searched, in words."""
+        plan = self._plan(view)
+        if plan.moments is None:
+            return f"similarity of all {plan.count} rows"
+        large = [segment.nearest for segment in self._segments if segment.nearest is not None]
+        told = ", ".join(
+            f"{one.effort.probes} of {one.cells} cells, {one.effort.factor} refined for each row wanted, "
+            f"recall {one.recall:.3f} when it was made"
+            for one in large
+        )
+        return f"approximate similarity of {plan.count} rows: {told}"
+
+    def recall(self) -> float | None:
+        """The share of the exact ten best that approximate search finds now; None when all is exact.
+
+        Measured on made-up requests over the rows of large segments, removed ones too; reads all their vectors.
+        """
+        found: list[float] = []
+        for segment in self._segments:
+            if segment.nearest is not None:
+                requests = mixed(segment.vectors, SAMPLE)
+                exact = exact_best(segment.vectors, requests)
+                found.append(segment.nearest.measured(segment.vectors, requests, exact))
+        return min(found, default=None)
+
+    def _plan(self, view: RowSet) -> Plan:
+        return self._views.get(view.key, lambda: self._planned(view))
+
+    def _planned(self, view: RowSet) -> Plan:
         mask = live_mask(view, self._live)
-        few = mask is not None and int(np.count_nonzero(mask)) * FEW < self._rows
-        return _Scored(mask, np.flatnonzero(mask).astype(np.int32) if mask is not None and few else None)
+        count = self._rows if mask is None else int(np.count_nonzero(mask))
+        if count > EXACT and any(segment.nearest is not None for segment in self._segments):
+            parts = zip(self._spans, self._segments, strict=True)
+            spreads = [segment.spread(None if mask is None else mask[start:end]) for (start, end), segment in parts]
+            return Plan(mask, None, count, reduce(add, spreads))
+        few = mask is not None and count * FEW < self._rows
+        return Plan(mask, np.flatnonzero(mask).astype(np.int32) if mask is not None and few else None, count)
 
     def _scan(self, vectors: Floats) -> Floats:
         """Scores of all rows, (n, rows)."""
         scores = np.empty((len(vectors), self._rows), np.float32)
         for (start, end), segment in zip(self._spans, self._segments, strict=True):
-            _products(segment.vectors, vectors, scores[:, start:end])
+            inner_products(segment.vectors, vectors, scores[:, start:end])
         return scores
 
     def _gather(self, vectors: Floats, rows: Rows) -> Floats:
@@ -141,7 +205,7 @@ class DenseEngine:
         for (start, end), segment in zip(self._spans, self._segments, strict=True):
             inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)]
             part = np.empty((len(vectors), len(inside)), np.float32)
-            _products(segment.vectors[inside - start], vectors, part)
+            inner_products(segment.vectors[inside - start], vectors, part)
             scores[:, inside] = part
         return scores
 
@@ -171,23 +235,3 @@ class DenseScores:
         """Similarities of given rows of the view, (len(rows),) float32; 0 without a vector."""
         found = self._scores[rows]
         return found if self._mask is None else np.where(self._mask[rows], found, np.float32(0))
-
-
-def _products(vectors: Floats, queries: Floats, out: Floats) -> None:
-    """Write the inner product of each row with each query into `out`, (queries, rows)."""
-    step = BLOCK if len(queries) > 1 else max(1, len(vectors))
-    for start in range(0, len(vectors), step):
-        block = vectors[start : start + step]
-        for query, scores in zip(queries, out[:, start : start + step], strict=True):
-            _product(block, query, scores)
-
-
-def _product(vectors: Floats, query: Floats, out: Floats) -> None:
-    rows, dimension = vectors.shape
-    if dimension < KERNEL_FROM:
-        np.einsum("ij,j->i", vectors, query, out=out)
-        return
-    faiss = import_module("faiss")
-    pointer = faiss.swig_ptr
-    # A plain loop on the calling thread: no OpenMP pool that a busy machine would stall.
-    faiss.fvec_inner_products_ny(pointer(out), pointer(query), pointer(vectors), dimension, rows)

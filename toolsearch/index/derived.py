@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from toolsearch.index.layout import Layout
 
 MANIFEST: Final = "manifest.json"
-MAPPED: Final = ("vectors",)
+MAPPED: Final = ("vectors", "nearest")
 """Arrays that are mapped into memory, not read."""
 TYPES: Final = {
     "lengths": "float32",
     "vectors": "float32",
     "missing": "bool",
+    "nearest": "uint8",
+    "nearest_effort": "float64",
+    "sums": "float64",
+    "products": "float64",
     "truth_rows": "int64",
     "truth_bodies": "int64",
     "truth_places": "int64",

@@ -7,6 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Final
 
 from toolsearch import text
+from toolsearch.engines.nearest import EXACT
 from toolsearch.engines.views import Recent
 from toolsearch.errors import IndexBusy, IndexDamaged, IndexFault
 from toolsearch.index import derived
@@ -96,7 +97,8 @@ class Keeper:
         state, dense = self._state, self._state.base.segment.dense
         lacking = self._maker.encoder is not None and (dense is None or bool(dense.missing.any()))
         whole = not len(state.delta) and bool(state.live.all())
-        return whole and not lacking and state.corpus.generation == self._store.generation
+        planned = dense is None or dense.nearest is not None or len(dense) <= EXACT
+        return whole and planned and not lacking and state.corpus.generation == self._store.generation
 
     def _advance(self) -> None:
         if self._store.generation != self._state.corpus.generation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -63,6 +63,12 @@ def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | Non
     return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, encoder, dimension), rows)
 
 
+def planned(piece: Piece) -> Piece:
+    """The piece, ready for approximate search when it is large."""
+    dense = None if piece.segment.dense is None else piece.segment.dense.planned()
+    return piece if dense is piece.segment.dense else Piece(replace(piece.segment, dense=dense), piece.rows)
+
+
 def _places(piece: Piece, wanted: Numbers, order: Numbers, free: np.ndarray) -> np.ndarray:
     """For each row of the piece its place among the wanted bodies, -1 without; places taken are no longer free."""
     places = np.full(len(piece), -1, np.int32)
@@ -81,7 +87,7 @@ def _places(piece: Piece, wanted: Numbers, order: Numbers, free: np.ndarray) -> 
 def _with_vectors(store: Store, segment: Segment, rows: Rows, encoder: str | None, dimension: int) -> Segment:
     """The segment with a vector for every row that has one in the truth; without any when there is no encoder."""
     if encoder is None:
-        return Segment(lexical=segment.lexical, dense=None, facets=segment.facets, names=segment.names, ids=segment.ids)
+        return replace(segment, dense=None)
     old = dense_of([segment])
     dense = (
         old[0]
@@ -91,7 +97,7 @@ def _with_vectors(store: Store, segment: Segment, rows: Rows, encoder: str | Non
     lacking = np.flatnonzero(dense.missing)
     if len(lacking):
         dense = _filled(store, dense, rows, encoder, lacking)
-    return Segment(lexical=segment.lexical, dense=dense, facets=segment.facets, names=segment.names, ids=segment.ids)
+    return replace(segment, dense=dense)
 
 
 def _filled(store: Store, dense: DenseSegment, rows: Rows, encoder: str, lacking: Numbers) -> DenseSegment:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from toolsearch import text
+from toolsearch.engines.nearest import LEAST
 from toolsearch.errors import IndexFault, InvalidInput, InvalidTool
 from toolsearch.index import derived
 from toolsearch.index.layout import FORMAT
@@ -48,10 +49,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a check of all files found."""
+    """What a check of all files found.
+
+    `recall` is the share of the exact ten best that approximate search finds, None where search is exact.
+    """
 
     ok: bool
     problems: tuple[str, ...] = ()
+    recall: float | None = None
 
 
 def status(parts: Parts, notes: tuple[str, ...]) -> Status:
@@ -87,6 +92,16 @@ def row_numbers(state: State, view: ToolView) -> NDArray[np.int64] | None:
     return np.concatenate([state.base.rows.rows, state.delta.rows.rows])[state.corpus.rows(view.allowed)]
 
 
+def verified(parts: Parts) -> Report:
+    """Read every file, and measure approximate search against exact search."""
+    found = problems(parts)
+    dense = parts.keeper.current().corpus.dense
+    recall = None if dense is None else dense.recall()
+    if recall is not None and recall < LEAST:
+        found.append(f"approximate search finds only {recall:.3f} of the ten best; below {LEAST} it must be made anew")
+    return Report(ok=not found, problems=tuple(found), recall=recall)
+
+
 def problems(parts: Parts) -> list[str]:
     """Everything that is wrong in the files of an index: the database, its tools, the derived arrays."""
     try:
@@ -97,12 +112,6 @@ def problems(parts: Parts) -> list[str]:
         folder = derived.newest(parts.layout)
         found += ["there are no derived files"] if folder is None else derived.damage(folder)
     return found
-
-
-def verified(parts: Parts) -> Report:
-    """What is wrong in an index's files."""
-    found = tuple(problems(parts))
-    return Report(ok=not found, problems=found)
 
 
 def _wrong_in_truth(store: Store) -> list[str]:

@@ -6,15 +6,14 @@ taken over. Results equal those of a fresh build, because statistics are counted
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from toolsearch.index.pieces import Piece, StoredTools, joined
+from toolsearch.index.pieces import Piece, StoredTools, joined, planned
 from toolsearch.index.store import NO_ROWS
 from toolsearch.strategies.corpus import MemoryCorpus
-from toolsearch.strategies.segment import Segment
 
 if TYPE_CHECKING:
     from toolsearch.engines.views import Recent
@@ -53,7 +52,7 @@ class Maker:
 
     def whole(self, pieces: list[Piece], generation: int) -> State:
         """A state of one base, taken as far as possible from what the pieces hold."""
-        base = self._joined(pieces, self.store.rows(generation))
+        base = planned(self._joined(pieces, self.store.rows(generation)))
         return self._state(base, self.nothing(), np.ones(len(base), np.bool_), generation)
 
     def on(self, base: Piece, built: int, generation: int) -> State:
@@ -82,7 +81,7 @@ class Maker:
 
     def refilled(self, base: Piece) -> Piece:
         """The base with the vectors that the truth has for this encoder, whatever it had before."""
-        return self._joined([wordy(base)], base.rows)
+        return planned(self._joined([wordy(base)], base.rows))
 
     def _joined(self, pieces: list[Piece], rows: Rows) -> Piece:
         encoder, dimension = (self.encoder.id, self.encoder.dimension) if self.encoder else (None, 0)
@@ -102,6 +101,4 @@ class Maker:
 
 def wordy(piece: Piece) -> Piece:
     """The piece without its vectors."""
-    own = piece.segment
-    bare = Segment(lexical=own.lexical, dense=None, facets=own.facets, names=own.names, ids=own.ids)
-    return Piece(bare, piece.rows)
+    return Piece(replace(piece.segment, dense=None), piece.rows)

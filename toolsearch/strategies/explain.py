@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from toolsearch.protocols import Reason, ToolView
 from toolsearch.strategies.ranking import Ranked, Ranker, total
@@ -11,7 +11,9 @@ from toolsearch.text import cut_request, field_terms, request_terms
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from toolsearch.protocols import RowSet
 
 DEPTH: Final = 1_000
 """How far down a rank is looked for."""
@@ -89,8 +91,14 @@ def explain(ranker: Ranker, need: str, view: ToolView, tool_id: str, k: int) -> 
         words=tuple(met.items()),
         missing=tuple(word for word in request_terms(cut_request(need)) if word not in met),
         obstacle=_obstacle(view, row),
-        notes=ranked.notes,
+        notes=(*ranked.notes, *_way(view)),
     )
+
+
+def _way(view: ToolView) -> tuple[str, ...]:
+    """How similarity was searched, where the corpus can tell."""
+    tell = cast("Callable[[RowSet], str] | None", getattr(view.corpus.dense, "plan", None))
+    return () if tell is None else (tell(view.allowed),)
 
 
 def _place(ranked: Ranked, row: int) -> int | None:

@@ -1,0 +1,103 @@
+"""The similarities of one request when not every row is compared: proposed rows, exact scores, exact statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toolsearch.engines.nearest import EXACT, POOL
+from toolsearch.engines.products import inner_products
+from toolsearch.engines.ranking import best
+from toolsearch.engines.views import intersected
+from toolsearch.protocols import Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from toolsearch.engines.dense import DenseSegment
+    from toolsearch.engines.moments import Moments
+    from toolsearch.protocols import Floats, Mask, Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """How a view is searched: its rows that have a vector as a mask, and as numbers when they are few.
+
+    `moments` is None when every row is compared.
+    """
+
+    mask: Mask | None
+    few: Rows | None
+    count: int
+    moments: Moments | None = None
+
+
+class NearScores:
+    """Rows proposed by the approximate indexes of large segments; small segments and small filters are exact."""
+
+    def __init__(
+        self, segments: Sequence[DenseSegment], spans: Sequence[tuple[int, int]], plan: Plan, query: Floats
+    ) -> None:
+        self._segments, self._spans, self._plan, self._query = segments, spans, plan, query
+
+    @cached_property
+    def _spread(self) -> tuple[float, float]:
+        return (0.0, 0.0) if self._plan.moments is None else self._plan.moments.spread(self._query)
+
+    @property
+    def mean(self) -> float:
+        """Mean similarity over the rows of the view that have a vector."""
+        return self._spread[0]
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over the rows of the view that have a vector."""
+        return self._spread[1]
+
+    def top(self, k: int, within: Mask | None = None) -> Ranking:
+        """At most k rows that have a vector, best first, ties by row; few rows, or too few found, are all compared."""
+        allowed = intersected(self._plan.mask, within)
+        count = self._plan.count if within is None or allowed is None else int(np.count_nonzero(allowed))
+        rows = self._all(allowed) if count <= EXACT else self._proposed(k, allowed)
+        if len(rows) < min(k, count):
+            rows = self._all(allowed)
+        found = best(self._products(rows), k)
+        return Ranking(rows[found.rows], found.scores)
+
+    def at(self, rows: Rows) -> Floats:
+        """Similarities of given rows of the view, (len(rows),) float32; 0 without a vector."""
+        found = self._products(rows)
+        return found if self._plan.mask is None else np.where(self._plan.mask[rows], found, np.float32(0))
+
+    def _all(self, allowed: Mask | None) -> Rows:
+        if allowed is None:
+            return np.arange(self._spans[-1][1], dtype=np.int32)
+        return np.flatnonzero(allowed).astype(np.int32)
+
+    def _proposed(self, k: int, allowed: Mask | None) -> Rows:
+        """Rows of all segments, ascending."""
+        found: list[NDArray[np.int64]] = []
+        for (start, end), segment in zip(self._spans, self._segments, strict=True):
+            own = None if allowed is None else allowed[start:end]
+            if segment.nearest is None:
+                rows = np.arange(end - start) if own is None else np.flatnonzero(own)
+            else:
+                share = 1.0 if own is None else float(np.count_nonzero(own)) / len(own)
+                rows = segment.nearest.find(self._query, max(k, POOL), own, share) if share else np.empty(0, np.int64)
+            found.append(rows + start)
+        return np.unique(np.concatenate(found)).astype(np.int32)
+
+    def _products(self, rows: Rows) -> Floats:
+        """Exact inner products of rows in any order."""
+        out = np.zeros(len(rows), np.float32)
+        for (start, end), segment in zip(self._spans, self._segments, strict=True):
+            places = np.flatnonzero((rows >= start) & (rows < end))
+            part = np.empty((1, len(places)), np.float32)
+            inner_products(segment.vectors[rows[places] - start], self._query[None], part)
+            out[places] = part[0]
+        return out
