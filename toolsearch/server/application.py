@@ -17,6 +17,7 @@ from toolsearch.server.limits import Limited
 from toolsearch.server.routes import (
     changing,
     health,
+    linting,
     operating,
     overview,
     preselecting,
@@ -85,6 +86,7 @@ def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
         changing,
         tools,
         overview,
+        linting,
         sources,
         usage,
         operating,
