@@ -200,33 +200,6 @@ class IndexList(BaseModel):
     indexes: list[IndexBody]
 
 
-class FindingBody(BaseModel):
-    """One thing that is wrong with one tool, and the way out."""
-
-    tool: str
-    rule: str
-    severity: str
-    message: str
-
-
-class RuleBody(BaseModel):
-    """A rule of lint and how many findings it has."""
-
-    rule: str
-    severity: str
-    looks_for: str
-    count: int
-
-
-class Lint(BaseModel):
-    """Findings on the tools that the caller may see; counts are of all findings, not only of those listed."""
-
-    tools: int
-    version: str
-    rules: list[RuleBody]
-    findings: list[FindingBody]
-
-
 class Me(BaseModel):
     """Who the caller is."""
 

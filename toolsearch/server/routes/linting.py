@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
 
 from toolsearch.catalog.lint import RULES, lint
-from toolsearch.server.bodies import FindingBody, Lint, RuleBody
 from toolsearch.server.service import Anyone, Here
 
 if TYPE_CHECKING:
@@ -20,6 +20,33 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1", tags=["tools"])
 Text = Annotated[str | None, Query(max_length=1_000)]
 Limit = Annotated[int, Query(ge=1, le=1_000)]
+
+
+class FindingBody(BaseModel):
+    """One thing that is wrong with one tool, and the way out."""
+
+    tool: str
+    rule: str
+    severity: str
+    message: str
+
+
+class RuleBody(BaseModel):
+    """A rule of lint and how many findings it has."""
+
+    rule: str
+    severity: str
+    looks_for: str
+    count: int
+
+
+class Lint(BaseModel):
+    """Findings on the tools that the caller may see; counts are of all findings, not only of those listed."""
+
+    tools: int
+    version: str
+    rules: list[RuleBody]
+    findings: list[FindingBody]
 
 
 @router.get("/lint", response_model=Lint)
