@@ -5,32 +5,94 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from toolsearch.errors import InvalidInput
 from toolsearch.mcp.calling import OWNER, Caller
 from toolsearch.mcp.gateway import Gateway
+from toolsearch.mcp.issuer import Issuer
 from toolsearch.mcp.server import GatewayServer
 
 MAX_BODY: Final = 4_000_000
 """Bytes of one message."""
 LOOPBACK: Final = ("127.0.0.1:*", "localhost:*", "[::1]:*", "127.0.0.1", "localhost", "[::1]")
+METADATA: Final = "/.well-known/oauth-protected-resource"
+"""Path at which a client learns where tokens come from (RFC 9728); to be routed here when there is an issuer."""
+CALLER: Final = "toolsearch.caller"
+
+CallerOf = Callable[[Request], Caller]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Finds out who sends a request: whom a token of the issuer stands for, or else whom `caller_of` names.
+
+    With an issuer and nobody to name other callers, a token is needed.
+    """
+
+    caller_of: CallerOf | None = None
+    issuer: Issuer | None = None
+
+    async def caller(self, request: Request) -> Caller:
+        """Who it is.
+
+        Raises:
+            InvalidInput: the token is not good, or there is none where one is needed.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if self.issuer is not None and scheme.lower() == "bearer" and token.count(".") == 2:
+            return await self.issuer.caller(token.strip())
+        if self.caller_of is not None:
+            return self.caller_of(request)
+        if self.issuer is not None:
+            raise InvalidInput("a token is needed")
+        return OWNER
+
+    def about(self, request: Request) -> JSONResponse:
+        """What a client needs to know to get a token (RFC 9728)."""
+        resource = str(request.base_url).rstrip("/") + request.url.path.removeprefix(METADATA)
+        known = [self.issuer.url] if self.issuer is not None else []
+        return JSONResponse(
+            {"resource": resource, "authorization_servers": known, "bearer_methods_supported": ["header"]}
+        )
+
+    def refusal(self, request: Request, reason: str) -> Response:
+        """The answer to a request without a good token."""
+        place = f"{str(request.base_url).rstrip('/')}{METADATA}{request.url.path.rstrip('/')}"
+        challenge = f'Bearer error="invalid_token", resource_metadata="{place}"'
+        return JSONResponse(
+            {"error": "invalid_token", "error_description": reason}, 401, {"WWW-Authenticate": challenge}
+        )
 
 
 class HTTPGateway:
     """An ASGI application for one path. `async with application.running()` belongs into the service's lifespan."""
 
-    def __init__(self, server: GatewayServer, manager: StreamableHTTPSessionManager) -> None:
+    def __init__(self, server: GatewayServer, manager: StreamableHTTPSessionManager, door: Door) -> None:
         self.gateway = server.gateway
-        self._server, self._manager = server, manager
+        self._server, self._manager, self._door = server, manager, door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await self._manager.handle_request(scope, receive, send)
+        request = Request(scope)
+        if self._door.issuer is not None and request.url.path.startswith(METADATA):
+            await self._door.about(request)(scope, receive, send)
+            return
+        try:
+            caller = await self._door.caller(request)
+        except InvalidInput as error:
+            await self._door.refusal(request, str(error))(scope, receive, send)
+            return
+        await self._manager.handle_request({**scope, CALLER: caller, **_owned(caller)}, receive, send)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -60,31 +122,37 @@ def told(request: Request) -> Caller:
 def http_application(
     gateway: Gateway,
     *,
-    caller_of: Callable[[Request], Caller] | None = None,
+    caller_of: CallerOf | None = None,
+    issuer: Issuer | None = None,
     hosts: Sequence[str] | None = None,
     stateless: bool = False,
 ) -> HTTPGateway:
     """The gateway as an application.
 
-    `caller_of` tells who sent a request and is asked for every message; without it everybody is the trusted owner.
-    `hosts` are the names that clients may call it by, `name:*` for any port: by default those of this machine itself,
-    and `["*"]` when whoever routes to it looks at them. `stateless` keeps no sessions, for several processes behind
-    one port.
+    `caller_of` tells who sent a request and is asked for every message; `issuer` checks bearer tokens beside it.
+    Without both everybody is the trusted owner. `hosts` are the names that clients may call it by, `name:*` for any
+    port: by default those of this machine itself, and `["*"]` when whoever routes to it looks at them. `stateless`
+    keeps no sessions, for several processes behind one port.
     """
-
-    def who(request: Any) -> Caller:
-        if caller_of is None:
-            return OWNER
-        return caller_of(cast(Request, request))
-
-    server = GatewayServer(gateway, who)
+    server = GatewayServer(gateway, _known)
     manager = StreamableHTTPSessionManager(
         server.server,
         stateless=stateless,
         security_settings=_security(LOOPBACK if hosts is None else hosts),
         max_request_body_size=MAX_BODY,
     )
-    return HTTPGateway(server, manager)
+    return HTTPGateway(server, manager, Door(caller_of=caller_of, issuer=issuer))
+
+
+def _known(request: Any) -> Caller:
+    return cast(Request, request).scope[CALLER]
+
+
+def _owned(caller: Caller) -> dict[str, Any]:
+    """Binds a session of the older era to the caller who opened it."""
+    if not caller.name:
+        return {}
+    return {"user": AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))}
 
 
 def _security(hosts: Sequence[str]) -> TransportSecuritySettings:
