@@ -94,6 +94,7 @@ def test_a_tool_in_full(open_page: Open) -> None:
     page = open_page("search?q=refund", ready=HIT)
     page.click(f"[data-tool='{REFUND.id}']")
     page.wait_for_selector("dialog#tool .explained .why")
+    expect(page.locator("dialog#tool .findings li")).to_have_count(1)
     text = page.inner_text("dialog#tool")
     for told in (REFUND.description, "payment_id", "found in place", "parameters-undescribed", "in name"):
         assert told in text
@@ -140,6 +141,13 @@ def test_findability(open_page: Open) -> None:
     assert set(shown) == {"reports/report.daily"}
     page.locator("details[open] li:visible .open").first.click()
     page.wait_for_selector("dialog#tool[open]")
+
+
+def test_what_judged_requests_find(open_page: Open) -> None:
+    """They are asked when it is wanted; an index without any says where to put them."""
+    page = open_page("findability")
+    page.click("text=Ask them")
+    expect(page.locator("main")).to_contain_text("put them in requests.jsonl beside index.toml")
 
 
 def test_sources(open_page: Open) -> None:

@@ -11,8 +11,8 @@ dialog.addEventListener("click", (event) => event.target === dialog && dialog.cl
 export async function openTool(shared, id) {
   const index = shared.index.name;
   try {
-    const [tool, lint] = await Promise.all([ask(toolPath(id, { index })), ask(path("lint", { index, tool: id }))]);
-    fill(dialog, el("div.sheet", {}, heading(tool), await body(shared, tool, lint.findings)));
+    const tool = await ask(toolPath(id, { index }));
+    fill(dialog, el("div.sheet", {}, heading(tool), body(shared, tool)));
   } catch (error) {
     shared.fail(error);
     return;
@@ -32,11 +32,11 @@ function heading(tool) {
   );
 }
 
-async function body(shared, tool, findings) {
+function body(shared, tool) {
   return [
     tool.title ? said("p.title", tool.title) : null,
     said("p.full", tool.description || "(no description)"),
-    findings.length ? el("ul.findings", { "aria-label": "Findings" }, findings.map(finding)) : null,
+    findings(shared, tool),
     shared.get("q").trim() ? explained(shared, tool) : null,
     el("h3", {}, "Takes"),
     parameters(tool.parameters),
@@ -44,6 +44,16 @@ async function body(shared, tool, findings) {
     el("h3", {}, "Definition"),
     definition(shared, tool),
   ];
+}
+
+/** What is wrong with the tool; the first question to a large catalog takes a while, so it is not waited for. */
+function findings(shared, tool) {
+  const place = el("ul.findings", { "aria-label": "Findings" });
+  ask(path("lint", { index: shared.index.name, tool: tool.id })).then(
+    (lint) => fill(place, lint.findings.map(finding)),
+    (error) => fill(place, el("li", {}, error.message)),
+  );
+  return place;
 }
 
 const finding = (one) => el(`li.${one.severity}`, {}, el("b", {}, one.rule), " ", said("span", one.message));
