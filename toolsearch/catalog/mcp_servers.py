@@ -32,10 +32,22 @@ _ASKED: Final = re.compile(r"\$\{[a-zA-Z]+(?::[^}]*)?\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OAuth:
+    """How to get tokens for a server: with a client's secret from `issuer`, or by signing in, which ends at `port`."""
+
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    scope: str = ""
+    issuer: str = ""
+    port: int = 8976
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """How to reach one server: `command` with `args`, `env` and `cwd` over stdio, or `url` with `headers`.
 
-    `client` makes the HTTP client to use, such as one that keeps away from inner networks.
+    `client` makes the HTTP client to use, such as one that keeps away from inner networks. `sign_in` shows somebody the
+    address of a sign-in page; without it nobody is asked.
     """
 
     name: str
@@ -47,6 +59,8 @@ class Server:
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     client: Callable[[], AsyncClient] | None = field(default=None, repr=False, compare=False)
+    oauth: OAuth | None = None
+    sign_in: Callable[[str], Any] | None = field(default=None, repr=False, compare=False)
 
 
 def servers_of(document: object, where: str = "servers") -> tuple[list[Server], list[tuple[str, str]]]:
@@ -90,7 +104,8 @@ def _server(name: str, entry: Mapping[str, Any]) -> Server | None:
         url = _text(entry.get("url"), "url")
         if not re.match(r"https?://[^/\s]", url):
             raise InvalidSource("url must begin with http:// or https:// and name a host")
-        return Server(name=name, transport=transport, url=url, headers=_texts(entry.get("headers"), "headers"))
+        headers = _texts(entry.get("headers"), "headers")
+        return Server(name=name, transport=transport, url=url, headers=headers, oauth=_oauth(entry))
     return Server(
         name=name,
         transport=transport,
@@ -99,6 +114,23 @@ def _server(name: str, entry: Mapping[str, Any]) -> Server | None:
         env=_texts(entry.get("env"), "env"),
         cwd=None if cwd is None else _text(cwd, "cwd"),
     )
+
+
+def _oauth(entry: Mapping[str, Any]) -> OAuth | None:
+    """What `"auth": "oauth"`, or `oauth` with more, says."""
+    if "oauth" not in entry:
+        return OAuth() if entry.get("auth") == "oauth" else None
+    said = as_object(entry["oauth"], "oauth")
+    scopes: object = said.get("scopes", said.get("scope", ""))
+    listed = " ".join(map(str, cast("list[object]", scopes))) if isinstance(scopes, list) else scopes
+    port: object = said.get("callbackPort", 8976)
+    if not isinstance(port, int) or not 1 <= port <= 65_535:
+        raise InvalidSource(f"callbackPort must be a port, not {port!r:.60}")
+    names = {"client_id": "clientId", "client_secret": "clientSecret", "issuer": "issuer"}
+    texts = {key: _text(said.get(name, ""), f"oauth {name}", empty=True) for key, name in names.items()}
+    if texts["client_secret"] and not (texts["client_id"] and texts["issuer"]):
+        raise InvalidSource("oauth with a clientSecret needs clientId and issuer, so that only the issuer sees it")
+    return OAuth(scope=_text(listed, "oauth scopes", empty=True), port=port, **texts)
 
 
 def _texts(value: object, what: str) -> dict[str, str]:

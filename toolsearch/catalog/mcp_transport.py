@@ -57,16 +57,26 @@ def transport_of(server: Server, tail: Tail | None) -> AbstractAsyncContextManag
         )
         return stdio_client(command) if tail is None else stdio_client(command, errlog=tail.file)
     if server.transport == "sse":
-        return sse_client(server.url, headers=dict(server.headers), timeout=HTTP_SECONDS)
+        return sse_client(server.url, headers=dict(server.headers), timeout=HTTP_SECONDS, auth=_auth(server))
     return _http(server)
 
 
 @asynccontextmanager
 async def _http(server: Server) -> AsyncGenerator[Any]:
     timeout = httpx2.Timeout(HTTP_SECONDS, read=STREAM_SECONDS)
-    made = server.client() if server.client else httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout)
+    own = server.client
+    made = own() if own else httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout, auth=_auth(server))
     async with (
         made as client,
         streamable_http_client(server.url, http_client=client) as streams,
     ):
         yield streams
+
+
+def _auth(server: Server) -> httpx2.Auth | None:
+    if server.oauth is None:
+        return None
+    # Loads the SDK's OAuth only for servers that want it.
+    from toolsearch.catalog.mcp_oauth import auth_of
+
+    return auth_of(server)

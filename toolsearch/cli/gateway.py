@@ -77,6 +77,40 @@ def approve(
     print(f"approved: {len(ids)}")
 
 
+@app.command()
+def login(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="SERVER", help="Name of the server.", show_default=False)],
+) -> None:
+    """Sign in to a server that wants OAuth; its tokens are kept for later."""
+    import asyncio
+    from dataclasses import replace
+
+    from toolsearch.catalog.mcp_connection import Limits
+    from toolsearch.catalog.mcp_live import listings
+    from toolsearch.catalog.mcp_oauth import SECONDS
+    from toolsearch.mcp.config import Config
+
+    config: Path | None = context.obj[0]
+    known = {one.server.name: one.server for one in Config.read(config).servers} if config else {}
+    if name not in known or known[name].oauth is None:
+        raise InvalidInput(f"there is no server {name[:80]!r} with OAuth in the configuration; name it with --config")
+    server = replace(known[name], sign_in=_shown)
+    [found] = asyncio.run(listings([server], limits=Limits(connect=SECONDS)))
+    if isinstance(found, InvalidInput):
+        raise found
+    print(f"signed in to {formats.shown(name, 80)}: {len(found.tools)} tools")
+
+
+def _shown(url: str) -> None:
+    """Show an address in a browser, and in the terminal for where there is none."""
+    import sys
+    import webbrowser
+
+    print(f"sign in at: {formats.shown(url, 4_000)}", file=sys.stderr)
+    webbrowser.open(url)
+
+
 def opened(config: Path | None, index: Path | None) -> Gateway:
     """The gateway of a configuration, an index, or both.
 
