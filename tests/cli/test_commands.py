@@ -70,6 +70,13 @@ def test_nothing_fits(index: Path, run: Run) -> None:
     assert run("search", "zzzz", "-i", index) == (1, "nothing fits\n", "")
 
 
+def test_a_strategy_without_an_estimate_claims_none(index: Path, run: Run) -> None:
+    """Word counting says nothing about confidence, and says so when some is asked for."""
+    assert "confidence" not in run("search", "refund", "-i", index, "--strategy", "simple")[1]
+    code, out, _ = run("search", "refund", "-i", index, "--strategy", "simple", "--min-confidence", "low")
+    assert (code, "estimates no confidence" in out) == (1, True)
+
+
 def test_too_little_confidence_is_nothing(index: Path, run: Run) -> None:
     """Hits below the wanted band are left out, told, and the command ends with 1."""
     code, out, _ = run("search", "write", "qqqq", "wwww", "eeee", "-i", index, "--min-confidence", "high")

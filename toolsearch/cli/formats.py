@@ -22,7 +22,10 @@ MAX_TEXT: Final = 4_000
 def format_result(found: SearchResult) -> str:
     """Hits with the start of their description and why each is there."""
     lines = [format_hit(rank, hit) for rank, hit in enumerate(found, 1)]
-    lines.append(f"confidence: {found.band}" if found.hits else "nothing fits")
+    if not found.hits:
+        lines.append("nothing fits")
+    elif found.confidence is not None:
+        lines.append(f"confidence: {found.band}")
     return "\n".join([*lines, *format_notes(found.notes)])
 
 

@@ -77,7 +77,8 @@ def _confident(found: SearchResult, least: options.Band) -> SearchResult:
     bands = list(options.Band)
     if not found.hits or bands.index(options.Band(found.band)) >= bands.index(least):
         return found
-    note = f"{len(found)} tools were left out: the confidence is {found.band}, asked for was {least}"
+    has = "this strategy estimates no confidence" if found.confidence is None else f"the confidence is {found.band}"
+    note = f"{len(found)} tools were left out: {has}, asked for was {least}"
     return replace(found, hits=(), shortfall=found.shortfall + len(found), notes=(*found.notes, note))
 
 
