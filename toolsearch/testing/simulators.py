@@ -16,8 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from jsonschema import Draft202012Validator
-
+from toolsearch.catalog.validation import check_arguments
 from toolsearch.errors import ToolArgumentsError
 from toolsearch.testing.samples import Sampler, fits
 from toolsearch.tool import Json, ToolSpec, canonical
@@ -33,12 +32,12 @@ def simulator(spec: ToolSpec) -> Simulator:
     The executor raises ToolArgumentsError when the arguments do not fit the tool's parameters, and
     gives equal JSON for equal arguments, on every machine.
     """
-    validator = Draft202012Validator(spec.parameters)
 
     def run(arguments: Mapping[str, Any], context: object = None) -> Json:
         del context
         given = dict(arguments)
-        _check(validator, given, spec)
+        if problems := check_arguments(spec, given):
+            raise ToolArgumentsError(f"tool {spec.id[:80]!r}: {'; '.join(problems)[:400]}")
         call = canonical(given, what=f"arguments of tool {spec.id[:200]!r}")
         return _answer(spec, given, Sampler(f"{spec.id}\n{call}", day=_first_day(given)))
 
@@ -54,13 +53,6 @@ class Simulators:
 
 
 run: Final = Simulators()
-
-
-def _check(validator: Draft202012Validator, arguments: Json, spec: ToolSpec) -> None:
-    error = next(iter(validator.iter_errors(arguments)), None)  # pyright: ignore[reportUnknownMemberType]
-    if error is not None:
-        place = "/".join(str(part) for part in error.absolute_path) or "arguments"
-        raise ToolArgumentsError(f"tool {spec.id[:80]!r}: {place}: {error.message[:200]}")
 
 
 def _answer(spec: ToolSpec, arguments: Json, sampler: Sampler) -> Json:
