@@ -7,7 +7,7 @@ def build(tools, embed):
     from langgraph.store.base import PutOp
     from langgraph.store.memory import InMemoryStore
 
-    store = InMemoryStore(index={"embed": embed, "dims": 384, "fields": ["description"]})
+    store = InMemoryStore(index={"embed": embed, "dims": 448, "fields": ["description"]})
     puts = [PutOp(("tools",), name, {"description": f"{name}: {text}"}) for name, text, _ in tools]
     for start in range(0, len(puts), 256):
         store.batch(puts[start : start + 256])

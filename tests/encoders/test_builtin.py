@@ -55,11 +55,21 @@ def test_both_roles_give_the_same_vector(encoder: BuiltinEncoder) -> None:
 
 
 def test_similarities_agree_with_the_original_model(encoder: BuiltinEncoder) -> None:
-    """Cosines lie within 0.03 of those that the float model gives for the same pairs."""
-    vectors = encoder.encode(TEXTS, "tool")
+    """Cosines of the model's part lie within 0.03 of those that the float model gives for the same pairs."""
+    vectors = encoder.encode(TEXTS, "tool")[:, :384]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     expected = {(0, 1): 0.695, (3, 4): 0.483, (0, 2): 0.073, (1, 5): 0.149}
     for (one, other), cosine in expected.items():
         assert float(vectors[one] @ vectors[other]) == pytest.approx(cosine, abs=0.03)
+
+
+def test_a_vector_holds_both_readings_by_their_shares(encoder: BuiltinEncoder) -> None:
+    """The token table's part has its share of the length, and does not know the order of words."""
+    one, other = encoder.encode(["create an invoice", "invoice an create"], "tool")
+    share = json.loads((FOLDER / "model.json").read_text("utf-8"))["table_share"]
+    assert float(one[384:] @ one[384:]) == pytest.approx(share, abs=1e-5)
+    assert np.allclose(one[384:], other[384:], atol=1e-6)
+    assert not np.allclose(one[:384], other[:384], atol=1e-2)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t  ", "\u200b"], ids=["empty", "space", "lines", "zero width"])
@@ -98,11 +108,12 @@ def test_threads_share_one_model(encoder: BuiltinEncoder) -> None:
 def test_the_id_names_the_files_that_are_there(encoder: BuiltinEncoder) -> None:
     """Model, revision and dimension stand in the id; the record's digests are those of the files."""
     record = json.loads((FOLDER / "model.json").read_text("utf-8"))
-    for name, key in (("model.onnx", "sha256"), ("tokenizer.json", "tokenizer_sha256")):
+    digests = {"model.onnx": "sha256", "tokenizer.json": "tokenizer_sha256", "words.npz": "table_sha256"}
+    for name, key in digests.items():
         assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == record[key]
     assert encoder.id == BuiltinEncoder().id
     assert record["sha256"][:12] in encoder.id
-    assert "dim=384" in encoder.id
+    assert "dim=448" in encoder.id
 
 
 def test_nothing_heavy_is_loaded_before_the_first_text() -> None:

@@ -10,6 +10,8 @@ import pytest
 from toolsearch.encoders.builtin import FOLDER
 from toolsearch.encoders.export import export, origin
 from toolsearch.encoders.graph import MATRIX_LIMIT, quantised
+from toolsearch.encoders.table import FIRST, TokenTable, word_table
+from toolsearch.errors import EncoderFailed
 
 
 def test_quantised_weights_are_near_and_within_their_limit() -> None:
@@ -29,3 +31,24 @@ def test_exporting_again_gives_the_model_of_the_package(tmp_path: Path) -> None:
         pytest.importorskip(module)
     export(origin(), tmp_path)
     assert (tmp_path / "model.onnx").read_bytes() == (FOLDER / "model.onnx").read_bytes()
+    made, kept = TokenTable.read(tmp_path / "words.npz"), TokenTable.read(FOLDER / "words.npz")
+    assert made.values.shape == kept.values.shape
+    assert np.abs(made.values.astype(int) - kept.values).max() <= 1
+
+
+def test_a_table_is_written_and_read_back(tmp_path: Path) -> None:
+    """Rare tokens weigh more, marks nothing; a sum of rows has unit length, or is zero where nothing weighs."""
+    embeddings = np.random.default_rng(3).normal(size=(FIRST + 500, 8)).astype(np.float32)
+    word_table(embeddings, 4).write(tmp_path / "words.npz")
+    table = TokenTable.read(tmp_path / "words.npz")
+    assert table.values.shape == (FIRST + 500, 4)
+    assert not table.vector([1, 101, 102]).any()
+    assert np.linalg.norm(table.vector([1, FIRST + 5, FIRST + 90])) == pytest.approx(1)
+    assert np.array_equal(table.vector([FIRST + 7, FIRST + 8]), table.vector([101, FIRST + 8, FIRST + 7, 102]))
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    """What cannot be read says what to do."""
+    (tmp_path / "words.npz").write_bytes((FOLDER / "words.npz").read_bytes()[:5000])
+    with pytest.raises(EncoderFailed, match="words.npz.*install the package again"):
+        TokenTable.read(tmp_path / "words.npz")

@@ -13,7 +13,7 @@ def test_builtin_is_the_encoder_in_the_package() -> None:
     """The default needs no more than its name."""
     encoder = open_encoder("builtin")
     assert isinstance(encoder, BuiltinEncoder)
-    assert encoder.dimension == 384
+    assert encoder.dimension == 448
 
 
 @pytest.mark.parametrize("name", ["", "bultin", "builtin:x", "x" * 10_000])

