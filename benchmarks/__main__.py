@@ -14,6 +14,7 @@ from benchmarks import report as reports
 from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
+from benchmarks.languages import languages_table
 from benchmarks.peers import PEERS
 from benchmarks.peers.run import Order, run_peers
 from benchmarks.peers.table import peers_markdown
@@ -105,6 +106,15 @@ def differing(run_a: Path, run_b: Path, measure_name: str) -> dict[str, Differen
         values = [measure(queries, answers[task], [measure_name])[measure_name] for answers in (a, b)]
         found[task] = compare(*values)
     return found
+
+
+@app.command("languages")
+def languages_(
+    encoders: Annotated[str, typer.Option(help="Encoders, separated by commas.")] = "builtin,multilingual",
+    split: Annotated[str, typer.Option(help="Half of the demo's requests: development or test.")] = "development",
+) -> None:
+    """Quality by language on slices of the demo, with and without the extra `multilingual`."""
+    print(languages_table([one.strip() for one in encoders.split(",")], split))
 
 
 @app.command()

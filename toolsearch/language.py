@@ -33,6 +33,11 @@ SCRIPTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 )
 """Languages that their characters give away, the first that fits; Japanese before Chinese, for it writes Han too."""
 
+LATIN: Final = tuple(code for code in STOP_WORDS if code != "ru")
+"""Languages in Latin letters that are told apart."""
+LANGUAGES: Final = (*LATIN, *(code for code, _ in SCRIPTS))
+"""Every language that a text is found to be in."""
+
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 _NOT_LATIN = re.compile(r"[\u0370-\u1dff\u2e80-\U0003ffff]")
 _MARKS: Final = {

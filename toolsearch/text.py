@@ -21,7 +21,7 @@ from toolsearch.stemming import fold, stem, word_language
 from toolsearch.stopwords import STOP_WORDS
 from toolsearch.tool import ToolSpec
 
-ANALYSER: Final = "words-2"
+ANALYSER: Final = "words-3"
 """Name and version of analyser and fields; kept in an index, which is built anew when it differs."""
 MAX_REQUEST: Final = 10_000
 """Most characters of a request that are read; of a longer one the middle is left out."""

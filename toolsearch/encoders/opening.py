@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 ENCODERS: Final = {
     "builtin": "toolsearch.encoders.builtin:BuiltinEncoder",
+    "multilingual": "toolsearch.encoders.multilingual:MultilingualEncoder",
     "use": "toolsearch.encoders.use:UseEncoder",
 }
 """Names that stand alone."""

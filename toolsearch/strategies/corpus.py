@@ -11,8 +11,9 @@ from toolsearch.engines.dense import DenseEngine, DenseSegment
 from toolsearch.engines.lexical import LexicalEngine
 from toolsearch.engines.postings import offsets
 from toolsearch.engines.views import Recent, intersected, live_mask
+from toolsearch.language import LANGUAGES
 from toolsearch.protocols import RowSet, ToolView
-from toolsearch.strategies.facets import EVERYBODY, PINNED, evaluated, facet
+from toolsearch.strategies.facets import EVERYBODY, PINNED, WRITTEN, evaluated, facet
 from toolsearch.strategies.filters import parse
 from toolsearch.strategies.segment import Segment, dense_of
 from toolsearch.strategies.vectors import encoded
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 CALLERS: Final = 64
 """How many callers' views a corpus keeps."""
+FOREIGN: Final = 4
 
 
 class Tools(Protocol):
@@ -61,6 +63,7 @@ class MemoryCorpus:
         self._dense = DenseEngine(vectors, live) if vectors else None
         self._encoder = encoder if vectors else None
         self._callers: Recent[RowSet] = Recent(CALLERS)
+        self._foreign: Recent[Mask | None] = Recent(FOREIGN)
 
     @classmethod
     def build(cls, specs: Iterable[ToolSpec], encoder: Encoder | None = None) -> MemoryCorpus:
@@ -137,6 +140,10 @@ class MemoryCorpus:
         """Rows of the tools that are always visible, in catalog order."""
         return [int(row) for row in self._facet(PINNED) if self._is_live(int(row))]
 
+    def foreign(self, languages: Sequence[str]) -> Mask | None:
+        """Rows of tools that are written in none of the languages, (rows,) bool; None when there are none."""
+        return self._foreign.get(tuple(languages), lambda: self._written([c for c in LANGUAGES if c not in languages]))
+
     def row(self, tool_id: str) -> int | None:
         """The row of a tool, None when there is none."""
         for (start, _), part in self._parts():
@@ -172,6 +179,12 @@ class MemoryCorpus:
         found = [rows + np.int32(start) for start, rows in self._found(term)]
         return np.concatenate(found).astype(np.int32) if found else np.empty(0, np.int32)
 
+    def _written(self, languages: Sequence[str]) -> Mask | None:
+        mask = np.zeros(self._size, np.bool_)
+        for code in languages:
+            mask[self._facet(facet(WRITTEN, code))] = True
+        return mask if mask.any() else None
+
     def _visible(self, groups: Sequence[str]) -> RowSet:
         mask = np.zeros(self._size, np.bool_)
         mask[self._facet(EVERYBODY)] = True
@@ -187,6 +200,11 @@ def pinned(corpus: Corpus) -> Sequence[int]:
         return corpus.pinned()
     rows = corpus.rows(corpus.everyone()).tolist()
     return [row for row in rows if corpus.tool(row).search is SearchBehavior.ALWAYS_VISIBLE]
+
+
+def foreign(corpus: Corpus, languages: Sequence[str]) -> Mask | None:
+    """Rows of tools in none of the languages, (rows,) bool; None when there are none, or nothing is known."""
+    return corpus.foreign(languages) if isinstance(corpus, MemoryCorpus) else None
 
 
 def view(

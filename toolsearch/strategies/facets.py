@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from toolsearch.errors import InvalidFilter
+from toolsearch.language import language
 from toolsearch.strategies.filters import MAX_VALUE, PREFIX, And, Eq, Exists, In, Not, Or
+from toolsearch.text import encoder_text
 from toolsearch.tool import SearchBehavior
 
 if TYPE_CHECKING:
@@ -23,11 +25,15 @@ EVERYBODY: Final = "everybody"
 """Facet of tools without groups."""
 PINNED: Final = "pinned"
 """Facet of tools that are always visible."""
+WRITTEN: Final = "written in"
+"""Facet of tools in another language than English; no field of a filter."""
 
 
 def facets(spec: ToolSpec) -> dict[str, float]:
     """The facets of a tool, each with weight 1."""
     own = [facet("group", group) for group in spec.groups] or [EVERYBODY]
+    spoken = language(encoder_text(spec))
+    own += [facet(WRITTEN, spoken)] if spoken != "en" else []
     own += [PINNED] if spec.search is SearchBehavior.ALWAYS_VISIBLE else []
     return dict.fromkeys([*own, *_fields(spec)], 1.0)
 

@@ -45,7 +45,10 @@ class Voter:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ballot:
-    """One text's voters over a view. `share` is the similarity's; a row without a vector goes by its words alone."""
+    """One text's voters over a view. `share` is the similarity's; a row without a vector goes by its words alone.
+
+    `foreign` marks a text in another language than most tools', read by an encoder for many languages.
+    """
 
     text: str
     terms: Mapping[str, float]
@@ -55,6 +58,7 @@ class Ballot:
     similarity: Voter | None
     share: float
     unvectored: Mask | None
+    foreign: bool = False
     by_term: dict[str, Scores] = field(default_factory=dict[str, Scores])
 
     def proposed(self, most: int, within: Mask | None) -> list[Rows]:

@@ -14,14 +14,15 @@ from toolsearch.language import language
 from toolsearch.protocols import Corpus, Reason, ToolView
 from toolsearch.strategies.clauses import clauses
 from toolsearch.strategies.confidence import FIT, Fit
-from toolsearch.strategies.corrections import Reading, read, reads
-from toolsearch.strategies.fusion import Ballot, Voter
+from toolsearch.strategies.corrections import read
+from toolsearch.strategies.fusion import Ballot
 from toolsearch.strategies.ranking import Ranked
+from toolsearch.strategies.routing import RoutedBallot, ballots, understands
 from toolsearch.strategies.settings import HYBRID, Settings
 from toolsearch.text import MAX_REQUEST, cut_request
 
 if TYPE_CHECKING:
-    from toolsearch.protocols import Floats, Rows, Scores
+    from toolsearch.protocols import Floats, Rows
     from toolsearch.strategies.ranking import Points
 
 
@@ -38,22 +39,23 @@ class HybridRanker:
         notes = (
             [] if len(text) == len(request) else [f"only the first and last {MAX_REQUEST // 2} characters were read"]
         )
-        ballots = self._ballots(text, view, notes)
-        if not ballots:
+        voting = self._ballots(text, view, notes)
+        if not voting:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
-        rows = _pool(ballots, view, max(self.settings.pool, depth))
-        rows = rows[np.any([ballot.near(rows, self.settings.floor) for ballot in ballots], axis=0)]
-        scores = self._scores(ballots, rows)
+        rows = _pool(voting, view, max(self.settings.pool, depth))
+        floor = self.settings.foreign_floor if voting[0].foreign else self.settings.floor
+        rows = rows[np.any([ballot.near(rows, floor) for ballot in voting], axis=0)]
+        scores = self._scores(voting, rows)
         order = np.lexsort((rows, -scores))[:depth]
         return Ranked(
             rows=rows[order],
             scores=scores[order],
-            reasons=lambda row: self._reasons(ballots, row),
-            confidence=self._confidence(ballots[0], view.corpus, int(rows[order[0]])) if len(order) else 0.0,
+            reasons=lambda row: self._reasons(voting, row),
+            confidence=self._confidence(voting[0], view.corpus, int(rows[order[0]])) if len(order) else 0.0,
             notes=tuple(notes),
         )
 
-    def _ballots(self, text: str, view: ToolView, notes: list[str]) -> list[Ballot]:
+    def _ballots(self, text: str, view: ToolView, notes: list[str]) -> Sequence[Ballot | RoutedBallot]:
         """One ballot for the whole request, then one for each clause; none when there are no words."""
         parts = [text, *clauses(text, self.settings.clauses, self.settings.clause_terms)]
         readings = [read(part, view, self.settings) for part in parts]
@@ -61,32 +63,16 @@ class HybridRanker:
         if not readings[0].terms:
             return []
         vectors = _vectors([reading.text for reading in readings], view.corpus, self.settings, notes)
-        near: Sequence[Scores | None] = [None] * len(parts)
-        if vectors is not None and view.corpus.dense is not None:
-            near = view.corpus.dense.score_many(vectors, view.allowed)
-        words = view.corpus.lexical.score_many([reading.terms for reading in readings], view.allowed)
-        return [self._ballot(*one, view) for one in zip(readings, words, near, strict=True)]
+        return ballots(readings, vectors, view, self.settings)
 
-    def _ballot(self, reading: Reading, words: Scores, near: Scores | None, view: ToolView) -> Ballot:
-        return Ballot(
-            text=reading.text,
-            terms=reading.terms,
-            engine=view.corpus.lexical,
-            view=view.allowed,
-            words=Voter.of(words),
-            similarity=None if near is None else Voter.of(near),
-            share=self.settings.share(reading.length),
-            unvectored=view.corpus.unvectored,
-        )
-
-    def _scores(self, ballots: Sequence[Ballot], rows: Rows) -> Points:
+    def _scores(self, ballots: Sequence[Ballot | RoutedBallot], rows: Rows) -> Points:
         whole, *parts = (ballot.votes(rows) for ballot in ballots)
         if not parts:
             return whole
         share = self.settings.clause_share
         return cast("Points", (1 - share) * whole + share * np.max(parts, axis=0))
 
-    def _reasons(self, ballots: Sequence[Ballot], row: int) -> tuple[Reason, ...]:
+    def _reasons(self, ballots: Sequence[Ballot | RoutedBallot], row: int) -> tuple[Reason, ...]:
         whole, *parts = ballots
         if not parts:
             return tuple(whole.reasons(row))
@@ -96,14 +82,17 @@ class HybridRanker:
         points, text = max(scored, key=_first)
         return (*whole.reasons(row, 1 - share), Reason("clause", share * points, text[:200]))
 
-    def _confidence(self, ballot: Ballot, corpus: Corpus, row: int) -> float:
+    def _confidence(self, ballot: Ballot | RoutedBallot, corpus: Corpus, row: int) -> float:
+        cosine = ballot.cosine(row)
+        if ballot.foreign and cosine is not None:
+            return self.fit.likeness(cosine)
         weights = rarity(ballot, corpus)
         met = ballot.matched(row)
         coverage = sum(weights[term] for term in met) / (sum(weights.values()) or 1.0)
-        return self.fit.chance(ballot.cosine(row), coverage, len(ballot.terms))
+        return self.fit.chance(cosine, coverage, len(ballot.terms))
 
 
-def rarity(ballot: Ballot, corpus: Corpus) -> dict[str, float]:
+def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:
     """How much each term of a request tells: its inverse document frequency in the view."""
     rows, counts = corpus.frequencies(ballot.terms, ballot.view)
     return {term: math.log1p((rows - counts[term] + 0.5) / (counts[term] + 0.5)) for term in ballot.terms}
@@ -117,7 +106,7 @@ def _nothing(notes: tuple[str, ...]) -> Ranked:
     return Ranked(rows=np.empty(0, np.int32), scores=np.empty(0), reasons=lambda _: (), confidence=0.0, notes=notes)
 
 
-def _pool(ballots: Sequence[Ballot], view: ToolView, most: int) -> Rows:
+def _pool(ballots: Sequence[Ballot | RoutedBallot], view: ToolView, most: int) -> Rows:
     """Every row that some voter proposes, ascending, within the view's filter and without its exclusions."""
     found = [rows for ballot in ballots for rows in ballot.proposed(most + len(view.excluded), view.kept)]
     rows = np.unique(np.concatenate(found)) if found else np.empty(0, np.int32)
@@ -129,7 +118,12 @@ def _pool(ballots: Sequence[Ballot], view: ToolView, most: int) -> Rows:
 def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats] | None:
     """A vector for each text, made in one call; None where similarity has no say."""
     encoder = corpus.encoder
-    if settings.share(1) <= 0 or corpus.dense is None or encoder is None or not reads(encoder, language(texts[0])):
+    if (
+        settings.share(1) <= 0
+        or corpus.dense is None
+        or encoder is None
+        or not understands(encoder, language(texts[0]))
+    ):
         return None
     try:
         vectors = np.asarray(encoder.encode(texts, "query"), np.float32)

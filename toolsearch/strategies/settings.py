@@ -27,7 +27,10 @@ class Settings:
         corrections: whether words that no tool has are corrected, and abbreviations written out.
         corrected_terms: requests of more distinct terms are not corrected; their other words say enough.
         corrected: what a corrected word weighs, compared with a word as it was written.
+        foreign_share: share of the similarity for a request in a language that a tool is not written in.
+        local_share: the same for tools in the other languages of the catalog, whose words count more.
         floor: least cosine of a hit that shares no word with the request; below it, likeness is chance.
+        foreign_floor: the same for a request in another language, which mostly shares no word with what it is after.
     """
 
     similarity: float | None = None
@@ -40,7 +43,10 @@ class Settings:
     corrections: bool = True
     corrected_terms: int = 6
     corrected: float = 0.6
+    foreign_share: float = 0.9
+    local_share: float = 0.7
     floor: float = 0.27
+    foreign_floor: float = 0.1
 
     def share(self, terms: int) -> float:
         """The share of the similarity for a request of so many distinct terms."""
@@ -51,4 +57,6 @@ class Settings:
 
 HYBRID = Settings()
 WORDS = Settings(similarity=0.0)
-VECTOR = Settings(similarity=1.0, clauses=0, corrections=False, floor=-1.0)
+VECTOR = Settings(
+    similarity=1.0, clauses=0, corrections=False, floor=-1.0, foreign_floor=-1.0, foreign_share=1.0, local_share=1.0
+)
