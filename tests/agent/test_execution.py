@@ -18,7 +18,6 @@ from toolsearch.agent.limits import Limits
 from toolsearch.agent.records import RunResult
 from toolsearch.agent.results import ToolReturn
 from toolsearch.agent.statistics import Logging, Statistics
-from toolsearch.agent.tracing import Tracing
 from toolsearch.agent.wrappers import cached, retrying
 from toolsearch.catalog.functions import tool
 from toolsearch.chat import CallComplete, CallDelta, ChatOptions, ChatRequest, ChatResponse, TextDelta
@@ -263,25 +262,6 @@ def test_statistics_logging_and_failing_hooks(caplog: pytest.LogCaptureFixture) 
     assert (statistics.runs, statistics.model_calls) == (1, 2)
     assert "tool add: ok" in caplog.text
     assert "41" not in caplog.text
-
-
-def test_spans_of_a_run() -> None:
-    """One span for each model and tool call, with the conventions' names; errors are marked, contents are off."""
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    hook = Tracing(provider.get_tracer("test"))
-    agent(ScriptedModel([call("add", a=1, b=2), call("ad")], "ok"), [add], search=None, hooks=[hook]).run_sync("?")
-    with pytest.raises(ModelFailed):
-        agent(ScriptedModel(ModelFailed("down")), [add], search=None, hooks=[hook]).run_sync("?")
-    spans = exporter.get_finished_spans()
-    assert [one.name for one in spans] == ["chat", "execute_tool add", "execute_tool ad", "chat", "chat"]
-    assert dict(spans[2].attributes or {})["error.type"] == "unknown_tool"
-    assert dict(spans[4].attributes or {})["error.type"] == "ModelFailed"
-    assert not any("arguments" in key for one in spans for key in one.attributes or {})
 
 
 def test_a_failed_run_is_an_event_too() -> None:

@@ -91,7 +91,8 @@ class Driver:
 
     async def _ask(self, request: ChatRequest) -> ChatResponse:
         context = self.run.settings.context
-        await self.emit(ModelAsked(request=request, context=context))
+        name, provider = getattr(self.model, "name", ""), self.model.features.names
+        await self.emit(ModelAsked(request=request, context=context, model=name, provider=provider))
         started = time.monotonic()
         left = context.seconds_left
         bound = asyncio.timeout(None if left is None else max(0.0, left))

@@ -14,10 +14,12 @@ from toolsearch.tool import ToolSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAsked:
-    """A request is about to be sent."""
+    """A request is about to be sent. `model` is the model's own name and `provider` whose it is, where known."""
 
     request: ChatRequest
     context: InvocationContext
+    model: str = ""
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -147,10 +147,10 @@ class Toolbox:
         found: list[str] = []
         for shelf in self.shelves if words.strip() else ():
             try:
-                hits = open_retriever("lexical").search([words], shelf.view, NEAR)
+                fitting = open_retriever("lexical").search([words], shelf.view, NEAR)
             except InvalidInput:
                 continue
-            found += [name_of(hit.tool) for hit in hits]
+            found += [name_of(hit.tool) for hit in fitting if fitting.band != "none"]
         return found
 
 

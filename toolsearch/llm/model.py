@@ -45,6 +45,11 @@ class Model:
     backoff: float = 0.5
 
     @property
+    def name(self) -> str:
+        """What the provider calls the model; empty where the adapter does not say."""
+        return str(getattr(self.adapter, "model", ""))
+
+    @property
     def features(self) -> Features:
         """What the adapter's model can take."""
         return self.adapter.features
