@@ -56,13 +56,20 @@ class Toolbox:
     dynamic: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
     shelves: Sequence[Shelf] = ()
     encoder: Callable[[], Encoder | None] = lambda: None
+    _looked_up: dict[str, ToolSpec | None] = field(
+        default_factory=dict[str, ToolSpec | None], init=False, repr=False, compare=False
+    )
+    """Every request asks for its tools several times over; what the shelves say is kept."""
 
     def get(self, tool_id: str) -> ToolSpec | None:
         """A tool by id; None when the caller has none."""
         own = self.fixed.get(tool_id) or self.dynamic.get(tool_id)
         if own:
             return own.spec
-        return next((spec for shelf in self.shelves if (spec := shelf.view.get(tool_id))), None)
+        if tool_id not in self._looked_up:
+            found = (shelf.view.get(tool_id) for shelf in self.shelves)
+            self._looked_up[tool_id] = next((spec for spec in found if spec), None)
+        return self._looked_up[tool_id]
 
     def executor(self, tool_id: str) -> Executor | None:
         """What runs a tool; None when nothing does.
