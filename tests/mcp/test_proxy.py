@@ -250,7 +250,13 @@ def test_what_tools_return() -> None:
 
 @pytest.mark.parametrize(
     ("part", "said"),
-    [({"mode": "x"}, "mode"), ({"budget": 1}, "budget"), ({"extra": 1}, "extra"), ([], "toolsearch")],
+    [
+        ({"mode": "x"}, "mode"),
+        ({"budget": 1}, "budget"),
+        ({"extra": 1}, "extra"),
+        ({"max_tools": 2}, "3 or more"),
+        ([], "toolsearch"),
+    ],
 )
 def test_a_wrong_part_is_named(part: Any, said: str) -> None:
     """The key and its value."""

@@ -137,8 +137,12 @@ def beside(index: Path, config: Path | None = None, *, workers: int = 1) -> HTTP
         IndexFault: the index cannot be used.
     """
     from toolsearch.mcp.http import http_application, told
+    from toolsearch.mcp.issuer import Issuer
 
-    return http_application(opened(config, index), caller_of=told, hosts=["*"], stateless=workers > 1)
+    gateway = opened(config, index)
+    part = gateway.options.issuer
+    issuer = Issuer(part.url, part.audience, groups=part.groups) if part else None
+    return http_application(gateway, caller_of=told, issuer=issuer, hosts=["*"], stateless=workers > 1)
 
 
 def cache_of(config: Path) -> Path:

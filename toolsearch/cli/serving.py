@@ -70,4 +70,4 @@ def worker() -> ASGIApp:
 
     settings = handed(os.environ)
     gateway = beside(settings.indexes[0], settings.mcp, workers=settings.workers)
-    return create_app(settings, Mounted(app=gateway, running=gateway.running))
+    return create_app(settings, Mounted(app=gateway, running=gateway.running, tokens=gateway.takes_tokens))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from mcp.shared.dispatcher import ProgressFnT
@@ -13,10 +14,14 @@ from toolsearch.tool import Json, ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: its groups, None for the trusted owner who sees everything; and the name of its key, "" without."""
+    """Who asks: its groups, None for the trusted owner who sees everything; and the name of its key, "" without.
+
+    `record`, where there is one, is given the id of each tool that is called.
+    """
 
     groups: frozenset[str] | None = None
     name: str = ""
+    record: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
 
 OWNER = Caller()

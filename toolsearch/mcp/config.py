@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from toolsearch.catalog.documents import parsed
 from toolsearch.catalog.loaded import Problem, as_object
@@ -58,6 +58,14 @@ class OpenAPI(_Closed):
     seconds: Seconds = 30.0
 
 
+class IssuerPart(_Closed):
+    """An OpenID Connect issuer whose tokens are taken over HTTP, the audience they must name, their claim of groups."""
+
+    url: str
+    audience: str
+    groups: str = "groups"
+
+
 class Options(_Closed):
     """How the gateway behaves.
 
@@ -79,6 +87,14 @@ class Options(_Closed):
     python: tuple[str, ...] = ()
     openapi: dict[str, OpenAPI] = Field(default_factory=dict)
     indexes: tuple[str, ...] = ()
+    issuer: IssuerPart | None = None
+
+    @field_validator("max_tools")
+    @classmethod
+    def _room_for_the_doors(cls, value: int) -> int:
+        if 0 < value < 3:
+            raise ValueError("3 or more, for the gateway's own tools; 0 for no bound")
+        return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

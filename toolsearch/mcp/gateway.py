@@ -128,6 +128,8 @@ class Gateway:
         faults = await asyncio.to_thread(check_arguments, spec, arguments)
         if faults:
             raise ToolArgumentsError(with_schema(f"the arguments do not fit: {'; '.join(faults)}", spec))
+        if caller.record is not None:
+            caller.record(spec.id)
         return await self._runner(spec).run(Call(spec=spec, arguments=arguments, caller=caller, progress=progress))
 
     def _runner(self, spec: ToolSpec) -> Upstream | Running:
@@ -150,4 +152,13 @@ class Gateway:
             await asyncio.to_thread(self.shelf.keep_only, [one.source for one in self._upstreams.values()])
         await asyncio.gather(*(one.recall() for one in self._upstreams.values()))
         self._read.set()
-        await asyncio.gather(*(one.follow() for one in self._upstreams.values()))
+        await asyncio.gather(*(self._followed(one) for one in self._upstreams.values()))
+
+    async def _followed(self, upstream: Upstream) -> None:
+        """Follow a server; what goes wrong with it is logged, and it is tried again."""
+        while True:
+            try:
+                await upstream.follow()
+            except Exception:  # noqa: BLE001 - one server must not end the others, whatever it does
+                _log.exception("server %s cannot be followed; it is tried again", upstream.name[:80])
+                await asyncio.sleep(self.options.poll)

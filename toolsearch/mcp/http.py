@@ -81,6 +81,11 @@ class HTTPGateway:
         self.gateway = server.gateway
         self._server, self._manager, self._door = server, manager, door
 
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether bearer tokens of an issuer are checked here."""
+        return self._door.issuer is not None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope)
@@ -107,16 +112,21 @@ class HTTPGateway:
 
 
 def told(request: Request) -> Caller:
-    """The caller that a service in front wrote into the scope: `{"key": name, "groups": names or None}`.
+    """The caller that a service in front wrote into the scope, as `{"key": name, "groups": names or None}`.
 
-    Without that nobody is known, and only tools without groups are seen.
+    `record` there takes the ids of tools that are called. Without that nobody is known, and only tools without groups
+    are seen.
     """
     known: object = request.scope.get("toolsearch")
     if not isinstance(known, Mapping):
         return Caller(frozenset())
     facts = cast("Mapping[str, Any]", known)
     groups: object = facts.get("groups", ())
-    return Caller(None if groups is None else frozenset(cast("Iterable[str]", groups)), str(facts.get("key") or ""))
+    return Caller(
+        None if groups is None else frozenset(cast("Iterable[str]", groups)),
+        str(facts.get("key") or ""),
+        facts.get("record"),
+    )
 
 
 def http_application(

@@ -59,7 +59,7 @@ class ToolList:
     def _proxy(self, caller: Caller) -> list[Listed]:
         view = self._gateway.index.view(caller=caller.groups)
         pinned = [spec for one in self._options.pinned if (spec := view.get(one)) is not None]
-        return [*doors(self._gateway.summary(caller)), *self._shown(pinned)]
+        return [*doors(self._gateway.summary(caller)), *map(listed, pinned)]
 
     def _passthrough(self, caller: Caller, cursor: str | None) -> tuple[list[Listed], str | None]:
         most = self._options.max_tools

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from toolsearch.server.watching import Facts
 
 MCP: Final = "/mcp"
+ABOUT: Final = "/.well-known/oauth-protected-resource"
 PROBLEM: Final[dict[str, Any]] = {
     "description": "Problem",
     "content": {problems.MEDIA: {"schema": bodies.ProblemBody.model_json_schema()}},
@@ -47,9 +48,13 @@ PROBLEM: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mounted:
-    """An ASGI application at /mcp, and what must be entered while the service runs."""
+    """An ASGI application at /mcp, and what must be entered while the service runs.
+
+    `tokens` says that it checks signed tokens itself, and tells at `/.well-known/...` where they come from.
+    """
 
     app: ASGIApp
+    tokens: bool = False
     running: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
 
 
@@ -64,8 +69,8 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
     def count(scope: Scope, facts: Facts) -> None:
         service().metrics.count(scope, facts)
 
-    beside = Intake(Branch(inner, mcp.app if mcp else None, service), settings)
-    behind = Doors(Limited(beside, settings, service), settings, service)
+    beside = Intake(Branch(inner, mcp, service), settings)
+    behind = Doors(Limited(beside, settings, service), settings, service, tokens=bool(mcp and mcp.tokens))
     watchers = [log_line, count, *([Spans()] if settings.tracing else [])]
     return Watched(behind, *watchers)
 
@@ -125,13 +130,15 @@ class Branch:
     takes the id of a tool that was called, for the usage log.
     """
 
-    def __init__(self, app: ASGIApp, mcp: ASGIApp | None, service: Callable[[], Service]) -> None:
-        self._app, self._mcp, self._service = app, mcp, service
+    def __init__(self, app: ASGIApp, mcp: Mounted | None, service: Callable[[], Service]) -> None:
+        self._app, self._mcp, self._service = app, mcp.app if mcp else None, service
+        self._about = (ABOUT,) if mcp and mcp.tokens else ()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         path = str(scope.get("path", ""))
-        if self._mcp is None or scope["type"] != "http" or not (path == MCP or path.startswith(f"{MCP}/")):
+        own = path == MCP or path.startswith((f"{MCP}/", *self._about))
+        if self._mcp is None or scope["type"] != "http" or not own:
             await self._app(scope, receive, send)
             return
         caller: Caller = scope["caller"]

@@ -28,6 +28,10 @@ OPERATORS: Final = ("/metrics",)
 """Among them those that tell of the whole catalog."""
 PROBES: Final = frozenset({"/livez", "/readyz", "/health"})
 """Asked by address by whoever watches the process; they tell nothing."""
+GATEWAY: Final = "/mcp"
+SIGNED: Final = 2
+"""Dots in a signed token (a JSON Web Token in its compact form); a key has none."""
+NOBODY: Final = Caller(key=None, role=Role.SEARCH, groups=frozenset())
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="toolsearch"'}
 
 
@@ -35,11 +39,14 @@ class Doors:
     """Refuses foreign hosts and origins, and finds out who asks.
 
     A page of another site can send requests to a service on this machine, also under a name of its own that leads
-    here; so the name in `Host` must be known, and an `Origin` must be the service itself or be listed.
+    here; so the name in `Host` must be known, and an `Origin` must be the service itself or be listed. With `tokens`,
+    what looks like a signed token is for the gateway to check: whoever brings one is nobody here.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, service: Callable[[], Service]) -> None:
-        self._app, self._service = app, service
+    def __init__(
+        self, app: ASGIApp, settings: Settings, service: Callable[[], Service], *, tokens: bool = False
+    ) -> None:
+        self._app, self._service, self._tokens = app, service, tokens
         self._hosts = frozenset(name.lower() for name in (*LOOPBACK, settings.host, *settings.hosts))
         self._any_address = not settings.loopback
         self._origins = frozenset(settings.origins)
@@ -78,6 +85,8 @@ class Doors:
         if not keys.needed or not path.startswith(LOCKED):
             return OWNER
         token = _token(headers)
+        if self._tokens and path.startswith(GATEWAY) and token.count(".") == SIGNED:
+            return NOBODY
         caller = keys.find(token) if token else None
         if caller is None:
             raise Problem(401, "no such key" if token else "a key is needed: Authorization: Bearer KEY", CHALLENGE)

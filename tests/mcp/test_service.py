@@ -1,0 +1,63 @@
+"""The gateway beside the service: the same keys and groups, signed tokens beside them, and the usage log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpx2
+
+from tests.mcp.support import names, run, search, text
+from tests.mcp.test_http import connected
+from tests.mcp.test_issuer import issuing, token
+from tests.server.running import build, serving, settings
+from toolsearch.cli.gateway import beside
+from toolsearch.server.application import Mounted
+from toolsearch.server.callers import Role
+from toolsearch.server.keys import Keys
+from toolsearch.server.state import StateFile
+
+
+def key(path: Path, *groups: str) -> str:
+    state = StateFile(path)
+    try:
+        return Keys(state).create("agent", Role.SEARCH, list(groups))[1]
+    finally:
+        state.close()
+
+
+def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:
+    """Each sees what its groups see; what is neither is refused, and told where tokens come from."""
+    place = build(tmp_path / "shop")
+    state = tmp_path / "service.sqlite"
+    finance, other = key(state, "finance"), key(state)
+
+    async def inside() -> None:
+        async with issuing() as url:
+            config = tmp_path / "mcp.json"
+            config.write_text(json.dumps({"toolsearch": {"issuer": {"url": url, "audience": "gateway"}}}))
+            gateway = beside(place, config)
+            mounted = Mounted(app=gateway, running=gateway.running, tokens=gateway.takes_tokens)
+            with serving(settings(place, state=state), mounted) as service:
+                address = f"{service.base_url}".rstrip("/") + "/mcp"
+                for bearer, sees in (
+                    (finance, True), (other, False), (token(url, groups=["finance"]), True), (token(url), False),
+                ):  # fmt: skip
+                    async with connected(address, Authorization=f"Bearer {bearer}") as client:
+                        assert ("payments__void_refund" in names(await search(client, "voids a refund"))) is sees
+                        answer = await run(client, "payments__void_refund")
+                        assert ("there is no tool" in text(answer)) is not sees
+                async with httpx2.AsyncClient() as http:
+                    for bad in ("a.b.c", "tsk_no", token("http://127.0.0.1:1")):
+                        refused = await http.post(address, json={}, headers={"Authorization": f"Bearer {bad}"})
+                        assert refused.status_code == 401
+                    challenge = refused.headers["www-authenticate"]
+                    about = challenge.partition('resource_metadata="')[2].rstrip('"')
+                    assert (await http.get(about)).json()["authorization_servers"] == [url]
+                    tools = await http.get(
+                        f"{address[:-4]}/v1/tools", headers={"Authorization": f"Bearer {token(url)}"}
+                    )
+                    assert tools.status_code == 401
+
+    asyncio.run(inside())
