@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, peers, table, agent."""
+"""The commands: run, compare, report, baseline, peers, table, agent, service."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from benchmarks.peers import PEERS
 from benchmarks.peers.run import Order, run_peers
 from benchmarks.peers.table import peers_markdown
 from benchmarks.runner import RUNS, answers_of, run_all
+from benchmarks.service import measure as measure_service
 from benchmarks.tasks import Task, demo, development_parts
 from toolsearch.evaluation.comparison import Difference, compare, holm
 from toolsearch.evaluation.judged import read_queries
@@ -160,6 +161,16 @@ def baseline_(
         print(f"written: {baseline.FILE}")
     elif told:
         raise typer.Exit(1)
+
+
+@app.command()
+def service(
+    requests: Annotated[int, typer.Option(help="Searches of each load.")] = 300,
+    clients: Annotated[str, typer.Option(help="Numbers of clients, separated by commas.")] = "1,4,16,64",
+    workers: Annotated[int, typer.Option(help="Processes of the service.")] = 1,
+) -> None:
+    """Put the service under load on loopback: throughput, times, CPU against searches in process, failures."""
+    print(measure_service(requests, [int(one) for one in _names(clients)], workers))
 
 
 if __name__ == "__main__":

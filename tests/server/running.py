@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,13 +47,18 @@ def settings(index: Path, **more: Any) -> Settings:
 
 
 @contextmanager
-def serving(chosen: Settings, mcp: Mounted | None = None, http: type[Patient] = Patient) -> Iterator[httpx2.Client]:
-    """A client of a running service."""
+def serving(
+    chosen: Settings,
+    mcp: Mounted | None = None,
+    http: type[Patient] = Patient,
+    stopping: Callable[[], object] = bool,
+) -> Iterator[httpx2.Client]:
+    """A client of a running service; `stopping` is called after that was told to stop."""
     app = create_app(chosen, mcp)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, http=http))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    for _ in range(1_000):
+    for _ in range(6_000):
         if server.started or not thread.is_alive():
             break
         time.sleep(0.01)
@@ -62,6 +67,8 @@ def serving(chosen: Settings, mcp: Mounted | None = None, http: type[Patient] = 
     try:
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False) as client:
             yield client
+            server.should_exit = True
+            stopping()
     finally:
         server.should_exit = True
         thread.join(20)

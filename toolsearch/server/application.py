@@ -16,6 +16,7 @@ from toolsearch.server.intake import Intake
 from toolsearch.server.limits import Limited
 from toolsearch.server.routes import (
     changing,
+    describing,
     health,
     linting,
     operating,
@@ -81,6 +82,7 @@ def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
         version=version(),
         description="Find the right tool among thousands.",
         lifespan=_lifespan(settings, mcp),
+        openapi_url=None,
         responses={"default": PROBLEM},
     )
     problems.install(inner)
@@ -96,6 +98,7 @@ def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
         usage,
         operating,
         health,
+        describing,
         pages,
     ):
         inner.include_router(part.router)
@@ -113,6 +116,7 @@ def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], Ab
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncGenerator[None]:
         service = Service(settings)
+        await service.run(service.warm)
         app.state.service = service
         try:
             async with service.watching(), mcp.running() if mcp else nullcontext():

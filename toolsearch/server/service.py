@@ -60,6 +60,11 @@ class Service:
         self._searches = anyio.CapacityLimiter(settings.threads)
         self._changes = anyio.CapacityLimiter(settings.threads)
 
+    def warm(self) -> None:
+        """Search once in every index, so that the first request finds everything loaded."""
+        for served in self.indexes:
+            served.index.retriever(served.strategy).search(["warm up"], served.see(OWNER).view, 1)
+
     async def run(self, work: Callable[[], T]) -> T:
         """Do something that computes or reads, in a thread."""
         return await anyio.to_thread.run_sync(work, limiter=self._searches)
