@@ -219,6 +219,18 @@ def test_twins() -> None:
     assert found == [("b/list_refunds", "near-duplicate"), ("d/refund_overview", "description-shared")]
 
 
+@pytest.mark.parametrize(
+    ("name", "twin"),
+    [("refunds_v2", True), ("get_refunds", True), ("refunds_by_day", False), ("create_refunds", False)],
+)
+def test_names_that_tell_tools_apart(name: str, twin: bool) -> None:
+    """A version or an empty word does not; any other word does, though the descriptions are nearly the same."""
+    text = "{} refunds of one customer, newest first, with reason, amount, currency, clerk, shop, invoice, card, date"
+    first = tool("refunds", f"{text.format('The')}, tax, country, note, and proof", namespace="a")
+    near = tool(name, f"{text.format('All')} and tax, country, note, proof", namespace="b")
+    assert ("near-duplicate" in rules(first, near)) == twin
+
+
 def test_a_catalog_of_copies_takes_bounded_work() -> None:
     """Thousands of equal tools are compared with a bounded number of others each, and all but the first are told."""
     count = 10 * MAX_CANDIDATES

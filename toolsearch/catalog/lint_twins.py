@@ -1,21 +1,22 @@
 """Tools that say nearly the same, so that neither search nor a model can tell them apart.
 
 The overlap of two tools is the weight of their common words over the weight of all their words, where a word
-weighs the more the fewer tools have it. Candidates share a word among the rarest of each (prefix filtering, exact
-for the threshold); looking at no more than MAX_CANDIDATES of them bounds the time in catalogs full of copies. Names of
-which each has a word of its own, such as "create" and "delete", tell two tools apart.
+weighs the more the fewer tools have it. Candidates share a word among the rarest of each (prefix filtering, exact for
+the threshold). Looking at no more than MAX_CANDIDATES of them bounds the time in catalogs full of copies. Names that
+differ in more than a version or a word that says nothing tell two tools apart, however alike their descriptions are.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from toolsearch.catalog.findings import Rule, SaidAcross, Severity, listed
 from toolsearch.fields import field_texts
-from toolsearch.text import words
+from toolsearch.text import spaced, words
 from toolsearch.tool import ToolSpec
 
 OVERLAP: Final = 0.8
@@ -25,6 +26,8 @@ NAMES: Final = 0.6
 MIN_WORDS: Final = 4
 """Tools with fewer words are not compared."""
 MAX_CANDIDATES: Final = 50
+EMPTY: Final = "get list fetch the a of for all data detail details info api endpoint new old copy test deprecated"
+"""Words of names that tell no two tools apart."""
 
 TWIN_RULES: Final = {
     "description-shared": Rule(Severity.WARNING, "a description that another tool has word for word"),
@@ -55,7 +58,8 @@ def _shared(specs: Sequence[ToolSpec]) -> SaidAcross:
 
 def _near(specs: Sequence[ToolSpec]) -> SaidAcross:
     bags = [frozenset(_all_words(spec)) for spec in specs]
-    names = [frozenset(words(spec.name)) for spec in specs]
+    empty = frozenset(words(EMPTY))
+    names = [frozenset(words(spaced(spec.name))) - empty for spec in specs]
     for later, earlier in _pairs(bags, names):
         message = f"It says nearly the same as {listed([specs[one].id for one in earlier])}; "
         yield specs[later], "near-duplicate", f"{message}merge them or say when to use which."
@@ -65,7 +69,7 @@ def _all_words(spec: ToolSpec) -> Iterator[str]:
     texts = field_texts(spec)
     for field in ("name", "title", "description", "parameter names"):
         for text in texts[field]:
-            yield from words(text)
+            yield from words(spaced(text) if field.endswith(("name", "names")) else text)
 
 
 def _pairs(bags: Sequence[frozenset[str]], names: Sequence[frozenset[str]]) -> Iterator[tuple[int, list[int]]]:
@@ -80,13 +84,19 @@ def _pairs(bags: Sequence[frozenset[str]], names: Sequence[frozenset[str]]) -> I
         candidates = sorted({one for word in prefix for one in holders[word][-MAX_CANDIDATES:]})[-MAX_CANDIDATES:]
         near: list[tuple[float, int]] = []
         for one in candidates:
-            if names[place] <= names[one] or names[one] <= names[place]:
+            if _same(names[place], names[one]):
                 common = sum(weights[word] for word in bag & bags[one])
                 near.append((-common / (totals[place] + totals[one] - common), one))
         if found := [one for overlap, one in sorted(near) if -overlap >= OVERLAP]:
             yield place, found
         for word in prefix:
             holders[word].append(place)
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether names differ in nothing, or in a number or version that only one of them has."""
+    nested = one <= other or other <= one
+    return nested and all(re.fullmatch(r"v?\d*", word) for word in one ^ other)
 
 
 def _weights(bags: Sequence[frozenset[str]]) -> dict[str, float]:
