@@ -55,20 +55,25 @@ def peers_markdown(folders: Sequence[Path], against: str = "hybrid") -> str:
     systems = [read_system(folder) for folder in folders if (folder / "record.json").exists()]
     base = next(system for system in systems if system.name == against)
     names = list(dict.fromkeys(name for system in systems for name in (*system.parts, *system.missing)))
+    systems.sort(key=lambda system: (-len(system.parts), -_average(system)))
     texts = [overview(systems, base, names), costs(systems, names)]
     texts += [f"### {name}\n\n{part(systems, base, name)}" for name in names]
     return "\n\n".join(texts)
 
 
 def overview(systems: Sequence[System], base: System, names: Sequence[str]) -> str:
-    """nDCG@10 of every part; means over the parts that a system and the base both did, each part alike."""
+    """nDCG@10 of every part; means over the parts that a system and the base both did, each part alike.
+
+    A mean over fewer parts than all says how many.
+    """
     rows: list[list[str]] = []
     for system in systems:
         shared = [name for name in names if name in system.parts and name in base.parts]
         cells = [_mean(system.parts[name].values[NDCG]) if name in system.parts else "-" for name in names]
         means = [_macro([_array(system.parts[name].values[measure_]) for name in shared]) for measure_ in (NDCG, COMP)]
         gaps = _macro([_gaps(base.parts[name], system.parts[name]) for name in shared])
-        rows.append([system.name, *cells, *means, "" if system is base else gaps])
+        fewer = f" of {len(shared)}" if len(shared) < len(names) else ""
+        rows.append([system.name, *cells, *(mean + fewer for mean in means), "" if system is base else gaps + fewer])
     head = ["system", *names, f"mean {NDCG}", f"mean {COMP}", f"{NDCG} against {base.name}"]
     return table(head, rows)
 
@@ -101,6 +106,11 @@ def _row(system: System, done: Done, gap: Difference | None, corrected: Mapping[
         return [*cells, "", "", ""]
     told = f"{gap.mean:+.1f} ({gap.low:+.1f} to {gap.high:+.1f})"
     return [*cells, told, f"{corrected[system.name]:.4f}", f"{gap.wins}/{gap.losses}"]
+
+
+def _average(system: System) -> float:
+    """Mean of the parts' nDCG@10, from 0 to 1."""
+    return float(np.mean([_array(done.values[NDCG]).mean() for done in system.parts.values()] or [0.0]))
 
 
 def _array(values: Mapping[str, float]) -> Rows:
