@@ -141,12 +141,12 @@ def test_arguments_of_ten_megabytes() -> None:
 
 def test_a_huge_result_is_cut_with_a_notice() -> None:
     """The model sees its start and how much is missing; the value is kept whole."""
-    big = made("t", run=lambda arguments, context: "y" * 5_000_000)
+    big = made("t", run=lambda arguments, context: "y" * 100_000_000)
     done = agent(ScriptedModel(*SCRIPT), [big], search=None, limits=Limits(result=1_000)).run_sync("?")
     [text] = texts(done)
-    assert text.endswith("[The result was cut: 1000 of 5000000 characters are shown.]")
+    assert text.endswith("[The result was cut: 1000 of 100000000 characters are shown.]")
     assert len(text) < 1_100
-    assert len(done.tool_executions[0].value) == 5_000_000
+    assert len(done.tool_executions[0].value) == 100_000_000
 
 
 def test_injected_orders_stay_data() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.agent.tools import SEARCH, agent, getTime, made, search, texts
+from tests.agent.tools import SEARCH, Conversing, agent, getTime, made, search, texts
 from toolsearch.agent.edge import finished
 from toolsearch.agent.http_tools import HTTPTools
 from toolsearch.agent.mcp_tools import MCPToolset
@@ -42,34 +42,37 @@ def skills(tmp_path: Path) -> list[Any]:
     return SkillToolset.of(skill_folder(tmp_path), tools).parts()
 
 
-def test_13_14_skills_are_offered_and_their_tools_hidden(skills: list[Any]) -> None:
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streaming"])
+def test_13_14_skills_are_offered_and_their_tools_hidden(skills: list[Any], streaming: bool) -> None:
     """activate_skill is there from the start; a skill's tools can neither be seen nor found before."""
     model = ScriptedModel(search("invoice", "book"), "ok")
-    done = agent(model, [*skills, getTime]).run_sync("?")
+    done = Conversing(streaming, agent(model, [*skills, getTime])).say("?")
     assert model.names(0) == ["activate_skill", SEARCH]
     assert texts(done) == ["No matching tools found"]
     assert "- billing: Send invoices" in model.requests[0].tools[0].description
 
 
-def test_15_17_an_activated_skill_shows_its_tools_only(skills: list[Any]) -> None:
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streaming"])
+def test_15_17_an_activated_skill_shows_its_tools_only(skills: list[Any], streaming: bool) -> None:
     """At once and without a search, and in the next run too; the other skill stays closed."""
     model = ScriptedModel(call("activate_skill", name="billing"), call("invoice"), "ok", "again")
-    host = agent(model, [*skills, getTime])
-    done = host.run_sync("?")
+    host = Conversing(streaming, agent(model, [*skills, getTime]))
+    done = host.say("?")
     assert texts(done) == ["How to Send invoices.", "done"]
     assert model.names(1) == ["activate_skill", SEARCH, "invoice"]
-    host.run_sync("?")
+    host.say("?")
     assert model.names(3) == ["activate_skill", SEARCH, "invoice"]
 
 
-def test_16_regular_tools_are_still_searched(skills: list[Any]) -> None:
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streaming"])
+def test_16_regular_tools_are_still_searched(skills: list[Any], streaming: bool) -> None:
     """After activating, the regular tool is hidden until it is found; then both are there, also in the next run."""
     model = ScriptedModel(call("activate_skill", name="travel"), search("time"), "ok", "again")
-    host = agent(model, [*skills, getTime])
-    host.run_sync("?")
+    host = Conversing(streaming, agent(model, [*skills, getTime]))
+    host.say("?")
     assert "getTime" not in model.names(1)
     assert model.names(2) == ["activate_skill", SEARCH, "book", "getTime"]
-    host.run_sync("?")
+    host.say("?")
     assert set(model.names(3)) == {"activate_skill", SEARCH, "book", "getTime"}
 
 
