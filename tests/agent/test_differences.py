@@ -74,6 +74,27 @@ def test_hidden_calls_may_run_or_be_rejected(hidden: Any, text: str) -> None:
     assert model.names(1) == [SEARCH]
 
 
+@pytest.mark.parametrize("guessed", ["refund_payment", "refundPayment", "Refund a payment", "payments/refund_payment"])
+def test_a_name_that_was_nearly_right(guessed: str) -> None:
+    """One tool is called so but for its namespace or style: it is shown, not run, and can be called next."""
+    tool = made("refund_payment", title="Refund a payment", namespace="payments", parameters=SCHEMA)
+    model = ScriptedModel(call(guessed, id="7"), call("payments__refund_payment", id="7"), "ok")
+    done = agent(model, [tool, getTime]).run_sync("?")
+    first, second = done.tool_executions
+    assert "payments__refund_payment is available now" in first.result.text
+    assert '"required":["id"]' in first.result.text
+    assert (first.executed, first.result.attributes["error"]) == (False, "unknown_tool")
+    assert second.executed
+
+
+def test_a_name_that_two_tools_share_is_no_choice() -> None:
+    """Neither is taken; both are named."""
+    two = [made("refund_payment", namespace=one) for one in ("payments", "shop")]
+    told = texts(agent(ScriptedModel(call("refund_payment"), "ok"), two).run_sync("?"))[0]
+    assert "available now" not in told
+    assert "payments__refund_payment, shop__refund_payment" in told
+
+
 def test_an_unknown_name_never_prints_the_catalog() -> None:
     """With 500 tools the answer stays below 2 kB and has a few near names."""
     tools = [made(f"gauge_reader_{one:03d}", "Reads a gauge") for one in range(500)]

@@ -95,10 +95,14 @@ class Planner:
     def _unknown(self, call: ToolCall, name: str, toolbox: Toolbox) -> Planned:
         if self.unknown:
             return _answer(call, self.unknown(call), error="unknown_tool")
-        near = toolbox.near(name)
         text = f"There is no tool {name[:100]!r}."
-        text += f" Did you mean {' or '.join(near)}?" if near else ""
-        text += f" Use {next(iter(self.search))} to find tools." if self.search else ""
+        meant = toolbox.meant(name) if self.hidden == "show" and not self.proxied else None
+        if meant is not None:
+            told = with_schema(f"{text} {name_of(meant)} is available now; call it by this name.", meant)
+            return _answer(call, told, error="unknown_tool", found=(meant.id,))
+        near = toolbox.near(name)
+        text += f" Names that are near: {', '.join(near)}." if near else ""
+        text += f" Call {next(iter(self.search))} first, and say what the tool should do." if self.search else ""
         return _answer(call, text[:MAX_ANSWER], error="unknown_tool")
 
     def _not_loaded(self, call: ToolCall, spec: ToolSpec) -> Planned:

@@ -15,7 +15,7 @@ from toolsearch.strategies.corpus import view
 from toolsearch.strategies.joined import joined
 from toolsearch.strategies.retrievers import open_retriever
 from toolsearch.strategies.small import small_corpus
-from toolsearch.text import identifier_parts, name_key
+from toolsearch.text import identifier_parts, name_key, name_keys
 from toolsearch.tool import Executor, SearchBehavior, Tool, ToolSpec
 
 NEAR: Final = 5
@@ -87,6 +87,13 @@ class Toolbox:
         """The tool that a model calls by this name; None when the caller has none."""
         own = next((tool.spec for tool in self._own() if name_of(tool.spec) == name), None)
         return own or next((spec for spec in self._similar(name) if name_of(spec) == name), None)
+
+    def meant(self, name: str) -> ToolSpec | None:
+        """The one tool whose name, title or alias is written like this name; None when there is none, or several."""
+        key = name_key(name[:200])
+        own = [one.spec for one in self._own() if key and key in name_keys(one.spec)]
+        found = {spec.id: spec for spec in [*own, *self._similar(name[:200])]}
+        return next(iter(found.values())) if len(found) == 1 else None
 
     def near(self, name: str) -> list[str]:
         """At most NEAR names that a model may have meant, nearest first; only such as the caller may see."""
