@@ -37,7 +37,7 @@ class Finder:
 
     def __init__(self, index: ToolIndex) -> None:
         self._index = index
-        self._names: _Names | None = None
+        self._names = _Names(None, {})
         self._summaries: dict[tuple[Any, frozenset[str] | None], str] = {}
 
     def search(self, need: str, k: int, caller: Caller) -> SearchResult:
@@ -86,13 +86,16 @@ class Finder:
         plain = name.replace("__", "/")
         ids = [name, plain] if exposed(plain) == name else [name]
         if _HASHED.fullmatch(name):
-            ids += [one for one in [self._hashed().get(name)] if one is not None]
+            ids += [one for one in [self._altered(name)] if one is not None]
         return ids
 
-    def _hashed(self) -> dict[str, str]:
-        """Names that had to be altered, of all tools: what a caller may use is looked at afterwards."""
+    def _altered(self, name: str) -> str | None:
+        """The id behind a name that had to be altered, of all tools: what a caller may use is looked at afterwards.
+
+        A name never changes its id, so what was read once is kept; each generation is read at most once.
+        """
         view = self._index.view()
-        if self._names is None or self._names.corpus is not view.corpus:
+        if name not in self._names.table and self._names.corpus is not view.corpus:
             altered = {exposed(spec.id): spec.id for spec in view}
-            self._names = _Names(view.corpus, {name: one for name, one in altered.items() if _HASHED.fullmatch(name)})
-        return self._names.table
+            self._names = _Names(view.corpus, {told: one for told, one in altered.items() if _HASHED.fullmatch(told)})
+        return self._names.table.get(name)

@@ -51,11 +51,12 @@ class Gateway:
         self._fixed = list(fixed_sources(self.config))
         self._upstreams = {one.server.name: Upstream(one, self.shelf, self.options.poll) for one in self.config.servers}
         self._statuses = {one.name: SourceStatus(name=one.name, kind=one.kind, state="starting") for one in self._fixed}
-        self._read = asyncio.Event()
+        self._read, self._started = asyncio.Event(), 0.0
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Start the sources, without waiting for them, and end them afterwards."""
+        self._started = asyncio.get_running_loop().time()
         task = asyncio.create_task(self._keep_fresh())
         try:
             yield
@@ -65,12 +66,12 @@ class Gateway:
             await asyncio.gather(*(one.close() for one in self._upstreams.values()))
 
     async def settled(self) -> None:
-        """Wait until every source was read once, or could not be; for a bounded time, and not for remembered tools."""
+        """Wait until every source was read once, or could not be: soon after the start, not for remembered tools."""
         waiting = [self._read, *(one.settled for one in self._upstreams.values())]
         if all(event.is_set() for event in waiting):
             return
         try:
-            async with asyncio.timeout(self.options.start):
+            async with asyncio.timeout_at(self._started + self.options.start):
                 await asyncio.gather(*(event.wait() for event in waiting))
         except TimeoutError:
             return

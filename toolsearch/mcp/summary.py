@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from toolsearch.stopwords import STOP_WORDS
 from toolsearch.tool import ToolSpec
 
+MAX_TOOLS: Final = 20_000
+"""Tools that are looked at."""
 MAX_SOURCES: Final = 40
 """Sources that are named."""
 DETAILED: Final = 12
@@ -29,7 +32,7 @@ def summary(tools: Iterable[ToolSpec], places: Iterable[str] = ()) -> str:
     `places` are sources that are named whether they have tools or not.
     """
     sources: dict[str, Counter[str]] = {_plain(place): Counter() for place in places}
-    for spec in tools:
+    for spec in islice(tools, MAX_TOOLS):
         place = _plain(spec.namespace) or "others"
         sources.setdefault(place, Counter()).update(_words(spec.name))
     names = sorted(sources)
