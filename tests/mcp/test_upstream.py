@@ -172,6 +172,22 @@ def test_a_server_that_is_down_does_not_stop_the_others(tmp_path: Path) -> None:
     asyncio.run(inside())
 
 
+def test_an_empty_answer_says_what_is_missing(tmp_path: Path) -> None:
+    """Servers that are down or not read yet, when the caller may know of them."""
+    hidden = {**DEAD, "toolsearch": {"groups": ["ops"]}}
+
+    async def inside() -> None:
+        over = gateway(document=behind(gone=DEAD, hidden=hidden))
+        async with client(over, Caller(frozenset())) as connected:
+            notes = (await search(connected, "plane"))["notes"]
+            assert notes == ["no tool fits; say it in other words", "these servers are down: gone"]
+        slow = server(tmp_path / "a.json", described("plane"))
+        async with client(gateway(document=behind(slow=slow), start=0)) as connected:
+            assert "still being read" in (await search(connected, "plane"))["notes"][-1]
+
+    asyncio.run(inside())
+
+
 def test_changes_of_the_list_are_followed(tmp_path: Path) -> None:
     """After a notice, and after a call that the server refused as unknown."""
     file = tmp_path / "a.json"

@@ -67,18 +67,19 @@ class Answers:
             raise
         except ToolSearchError as error:
             raise ToolErrorForModel("the search does not work now") from error
-        return answered(await asyncio.to_thread(self._found, found, k))
+        return answered(await asyncio.to_thread(self._found, found, k, caller))
 
-    def _found(self, result: SearchResult, k: int) -> Json:
+    def _found(self, result: SearchResult, k: int, caller: Caller) -> Json:
         options = self._gateway.options
         hits = [hit.tool for hit in result.hits]
         tools = within(hits[:k], self._gateway.unavailable, options.budget, options.description)
         rest = hits[len(tools) :]
         more = f"{len(rest)} or more" if len(hits) >= k + MORE else len(rest)
         body: Json = {"tools": tools, "more": more, "near": [name_of(spec) for spec in rest[:NAMED]]}
-        notes = [*result.notes, *([] if hits else ["no tool fits; say it in other words"])]
-        if hits and result.band == "none":
-            notes.append("none of these may fit")
+        notes = list(result.notes)
+        if not hits or result.band == "none":
+            notes += ["none of these may fit" if hits else "no tool fits; say it in other words"]
+            notes += self._gateway.lacking(caller)
         return {**body, **({"notes": notes} if notes else {}), "notice": NOTICE}
 
     async def _get(self, arguments: Json, caller: Caller, _: ProgressFnT | None) -> CallToolResult:

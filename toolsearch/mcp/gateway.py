@@ -106,6 +106,16 @@ class Gateway:
         """What the caller may find here, in a few words; blocks. Servers are named before they were listed, too."""
         return self.finder.summary(caller, [one.name for one in self._upstreams.values() if one.may_be_seen_by(caller)])
 
+    def lacking(self, caller: Caller) -> list[str]:
+        """What a caller may have to know when nothing fits: sources that gave no tools yet, or cannot."""
+        seen = [one for one in self._upstreams.values() if one.may_be_seen_by(caller)]
+        reading = not self._read.is_set() or not all(one.settled.is_set() for one in seen)
+        down = [one.name[:80] for one in seen if one.status.state == "down" and not one.status.tools]
+        return [
+            *(["some sources are still being read: search again in a moment"] if reading else []),
+            *([f"these servers are down: {', '.join(down[:10])}"] if down else []),
+        ]
+
     def unavailable(self, spec: ToolSpec) -> str:
         """Why a tool cannot be called now; "" when it can."""
         kind, _, name = spec.source.partition(":")
