@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from toolsearch import __version__
-from toolsearch.cli import chat, evaluating, gateway, indexes, keys, searching, serving, tools
+from toolsearch.cli import calibrating, chat, evaluating, gateway, indexes, keys, searching, serving, tools
 
 app = typer.Typer(
     help="Let a language model find the right tool among thousands.",
@@ -39,6 +39,7 @@ def start(
 app.command()(searching.search)
 app.command()(searching.explain)
 app.command("eval")(evaluating.evaluate)
+app.command()(calibrating.calibrate)
 app.command()(chat.chat)
 app.command()(serving.serve)
 app.add_typer(indexes.app, name="index")

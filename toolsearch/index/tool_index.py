@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from toolsearch.index import opening, reports
 from toolsearch.index.building import Order, build
+from toolsearch.index.calibrated import calibration_of
 from toolsearch.index.changes import Changes
 from toolsearch.index.encoding import silent
 from toolsearch.index.executors import Executors
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from toolsearch.index.encoding import Progress
     from toolsearch.index.given import Given
     from toolsearch.protocols import Encoder, SearchResult, ToolView
+    from toolsearch.questions import DecisionModel
     from toolsearch.strategies.explain import Explanation
     from toolsearch.strategies.retriever import RankedRetriever
     from toolsearch.tool import Executor, ToolSpec
@@ -44,6 +46,7 @@ class ToolIndex:
         """What `from_tools` or `build` did."""
         self._parts = parts
         self._writer = Writer(parts)
+        self._calibration, self._doubts = calibration_of(parts, len(parts.keeper.current().corpus))
         allowed = parts.definition.python if parts.definition else ()
         self._executors = Executors(allowed, parts.layout.root if parts.layout else None)
 
@@ -115,7 +118,7 @@ class ToolIndex:
             InvalidInput: k, a need, the strategy or the filter is not acceptable.
         """
         found = self.retriever(strategy).search(needs, self.view(caller=caller, filter=filter, exclude=exclude), k)
-        return replace(found, notes=(*found.notes, *self._parts.notes, *self._parts.keeper.notes))
+        return replace(found, notes=(*found.notes, *self._parts.notes, *self._parts.keeper.notes, *self._doubts))
 
     def explain(
         self, need: str, tool_id: str, *, strategy: str | None = None, caller: Iterable[str] | None = None, k: int = 5
@@ -137,13 +140,15 @@ class ToolIndex:
         """
         return corpora.view(self._parts.keeper.current().corpus, caller, filter, exclude)
 
-    def retriever(self, strategy: str | None = None) -> RankedRetriever:
+    def retriever(self, strategy: str | None = None, *, judge: DecisionModel | None = None) -> RankedRetriever:
         """The retriever of a name: hybrid, lexical, vector or simple; by default the definition's.
 
+        With "+judge" behind the name, such as "hybrid+judge", the given judge puts the best hits in order.
+
         Raises:
-            InvalidInput: the name is unknown.
+            InvalidInput: the name is unknown, or it needs a judge.
         """
-        return open_retriever(strategy or reports.strategy(self._parts))
+        return open_retriever(strategy or reports.strategy(self._parts), calibration=self._calibration, judge=judge)
 
     def upsert(self, tools: Iterable[Given]) -> Changes:
         """Add tools, or change those with their ids; on disk, and shown by every search, when this returns.

@@ -1,8 +1,9 @@
-"""How likely the best hit is right: three features, one logistic curve, and bands to show.
+"""How likely the best hit is right: a few features, one logistic curve, and bands to show.
 
 The estimate ranks well within one catalog (is it more likely than for another request) and tells requests from
 foreign subjects apart. As a percentage it does not transfer between catalogs, so only bands are shown. A sibling
-of a missing tool looks as good as the tool itself; no score can see that.
+of a missing tool looks as good as the tool itself; no score can see that. `calibration` fits curve and bands to one
+catalog by judged requests.
 """
 
 from __future__ import annotations
@@ -15,16 +16,34 @@ from typing import Final
 from toolsearch.errors import InvalidInput
 from toolsearch.protocols import Retriever, SearchResult, ToolView
 
-BANDS: Final = ((0.1, "none"), (0.35, "low"), (0.65, "medium"))
+Bands = tuple[tuple[float, str], ...]
+BANDS: Final[Bands] = ((0.1, "none"), (0.35, "low"), (0.65, "medium"))
 """Confidence below the number has the band; above the last it is high."""
 EXACT: Final = 0.98
 """Confidence in a hit that was asked for by its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known of the best hit.
+
+    Its cosine (None without vectors), the share of the request's words that it has, how many distinct terms were asked
+    for, how near the request is to ones that were judged answered and unanswered, and whether it is in another
+    language than the tools, so that only the cosine tells.
+    """
+
+    cosine: float | None
+    coverage: float
+    terms: int
+    near: tuple[float, float] = (0.0, 0.0)
+    foreign: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
     """The curve: sigmoid(offset + cosine * best cosine + coverage * share of words met + length * ln(1 + terms)).
 
+    Fitted to a catalog, it also has answered * likeness to answered requests + unanswered * that to unanswered ones.
     The share counts rare words for more. The first four were fitted on the development parts with another build of the
     ranking. The two of likeness were fitted on the development half of the demo's requests in other languages, with
     the encoder `multilingual`. `words_offset` and `words_coverage` serve requests without vectors; they, and the
@@ -39,13 +58,24 @@ class Fit:
     words_coverage: float = 4.6
     likeness_offset: float = -3.77
     likeness_cosine: float = 8.14
+    answered: float = 0.0
+    unanswered: float = 0.0
 
-    def chance(self, cosine: float | None, coverage: float, terms: int) -> float:
+    def chance(
+        self, cosine: float | None, coverage: float, terms: int, near: tuple[float, float] = (0.0, 0.0)
+    ) -> float:
         """The chance that the best hit is right, 0 to 1."""
         length = self.length * math.log1p(terms)
         if cosine is None:
             return _sigmoid(self.words_offset + self.words_coverage * coverage + length)
-        return _sigmoid(self.offset + self.cosine * cosine + self.coverage * coverage + length)
+        liked = self.answered * near[0] + self.unanswered * near[1]
+        return _sigmoid(self.offset + self.cosine * cosine + self.coverage * coverage + length + liked)
+
+    def of(self, evidence: Evidence) -> float:
+        """The chance that the best hit is right, 0 to 1."""
+        if evidence.foreign and evidence.cosine is not None:
+            return self.likeness(evidence.cosine)
+        return self.chance(evidence.cosine, evidence.coverage, evidence.terms, evidence.near)
 
     def likeness(self, cosine: float) -> float:
         """The same where a request and the tools are in different languages, so that only similarity tells."""
@@ -59,11 +89,11 @@ def _sigmoid(value: float) -> float:
     return 1 / (1 + math.exp(-value))
 
 
-def band(confidence: float | None) -> str:
+def band(confidence: float | None, bands: Bands = BANDS) -> str:
     """What may be shown of a confidence: none, low, medium or high."""
     if confidence is None:
         return "none"
-    return next((name for bound, name in BANDS if confidence < bound), "high")
+    return next((name for bound, name in bands if confidence < bound), "high")
 
 
 @dataclass(frozen=True, slots=True)

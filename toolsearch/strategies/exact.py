@@ -42,7 +42,7 @@ class ExactFirst:
         named = named_rows(request, view)
         if named:
             lifts = _above_all(ranked, request, view, named)
-            return replace(_lifted(ranked, lifts, request, depth), confidence=EXACT)
+            return replace(_lifted(ranked, lifts, request, depth), confidence=EXACT, evidence=None)
         mentioned = mentioned_rows(request, view) if len(ranked.rows) else []
         return _lifted(ranked, dict.fromkeys(mentioned, MENTION), request, depth) if mentioned else ranked
 

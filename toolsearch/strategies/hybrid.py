@@ -13,9 +13,10 @@ from toolsearch.errors import EncoderFailed
 from toolsearch.language import language
 from toolsearch.protocols import Corpus, Reason, ToolView
 from toolsearch.strategies.clauses import clauses
-from toolsearch.strategies.confidence import FIT, Fit
+from toolsearch.strategies.confidence import FIT, Evidence, Fit
 from toolsearch.strategies.corrections import read
 from toolsearch.strategies.fusion import Ballot
+from toolsearch.strategies.likeness import FAR, Likeness
 from toolsearch.strategies.ranking import Ranked
 from toolsearch.strategies.routing import RoutedBallot, ballots, understands
 from toolsearch.strategies.settings import HYBRID, Settings
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HybridRanker:
-    """Ranks by the fused score of words and similarity (see `fusion` and `Settings`)."""
+    """Ranks by the fused score of words and similarity (see `fusion` and `Settings`).
+
+    `fit` and `likeness`, judged requests of the catalog, make the confidence.
+    """
 
     settings: Settings = HYBRID
     fit: Fit = FIT
+    likeness: Likeness | None = None
 
     def rank(self, request: str, view: ToolView, depth: int) -> Ranked:
         """At most `depth` rows, best first. Without vectors words decide alone; a failing encoder is noted."""
@@ -39,7 +44,7 @@ class HybridRanker:
         notes = (
             [] if len(text) == len(request) else [f"only the first and last {MAX_REQUEST // 2} characters were read"]
         )
-        voting = self._ballots(text, view, notes)
+        voting, near = self._ballots(text, view, notes)
         if not voting:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
         rows = _pool(voting, view, max(self.settings.pool, depth))
@@ -47,23 +52,31 @@ class HybridRanker:
         rows = rows[np.any([ballot.near(rows, floor) for ballot in voting], axis=0)]
         scores = self._scores(voting, rows)
         order = np.lexsort((rows, -scores))[:depth]
+        evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), near) if len(order) else None
         return Ranked(
             rows=rows[order],
             scores=scores[order],
             reasons=lambda row: self._reasons(voting, row),
-            confidence=self._confidence(voting[0], view.corpus, int(rows[order[0]])) if len(order) else 0.0,
+            confidence=self.fit.of(evidence) if evidence else 0.0,
+            evidence=evidence,
             notes=tuple(notes),
         )
 
-    def _ballots(self, text: str, view: ToolView, notes: list[str]) -> Sequence[Ballot | RoutedBallot]:
-        """One ballot for the whole request, then one for each clause; none when there are no words."""
+    def _ballots(
+        self, text: str, view: ToolView, notes: list[str]
+    ) -> tuple[Sequence[Ballot | RoutedBallot], tuple[float, float]]:
+        """One ballot for the whole request, then one for each clause, and how near the request is to judged ones.
+
+        There are no ballots when there are no words.
+        """
         parts = [text, *clauses(text, self.settings.clauses, self.settings.clause_terms)]
         readings = [read(part, view, self.settings) for part in parts]
         notes += dict.fromkeys(note for reading in readings for note in reading.notes)
         if not readings[0].terms:
-            return []
+            return [], FAR
         vectors = _vectors([reading.text for reading in readings], view.corpus, self.settings, notes)
-        return ballots(readings, vectors, view, self.settings)
+        near = self.likeness.near(vectors[0]) if self.likeness and vectors else FAR
+        return ballots(readings, vectors, view, self.settings), near
 
     def _scores(self, ballots: Sequence[Ballot | RoutedBallot], rows: Rows) -> Points:
         whole, *parts = (ballot.votes(rows) for ballot in ballots)
@@ -82,14 +95,12 @@ class HybridRanker:
         points, text = max(scored, key=_first)
         return (*whole.reasons(row, 1 - share), Reason("clause", share * points, text[:200]))
 
-    def _confidence(self, ballot: Ballot | RoutedBallot, corpus: Corpus, row: int) -> float:
-        cosine = ballot.cosine(row)
-        if ballot.foreign and cosine is not None:
-            return self.fit.likeness(cosine)
-        weights = rarity(ballot, corpus)
-        met = ballot.matched(row)
-        coverage = sum(weights[term] for term in met) / (sum(weights.values()) or 1.0)
-        return self.fit.chance(cosine, coverage, len(ballot.terms))
+
+def _evidence(ballot: Ballot | RoutedBallot, corpus: Corpus, row: int, near: tuple[float, float]) -> Evidence:
+    weights = rarity(ballot, corpus)
+    coverage = sum(weights[term] for term in ballot.matched(row)) / (sum(weights.values()) or 1.0)
+    cosine = ballot.cosine(row)
+    return Evidence(cosine=cosine, coverage=coverage, terms=len(ballot.terms), near=near, foreign=ballot.foreign)
 
 
 def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:

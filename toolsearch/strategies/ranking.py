@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from toolsearch.protocols import Reason, ToolView
+from toolsearch.strategies.confidence import Evidence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,13 +23,15 @@ class Ranked:
     """Rows best first, ties by row: rows (n,) int32, scores (n,) float64, larger is better.
 
     `reasons` gives the parts of any row of the view, ranked or not; their points add up to its score.
-    `confidence` estimates that the first row is right, 0 to 1; None when nothing is known.
+    `confidence` estimates that the first row is right, 0 to 1; None when nothing is known. `evidence` is what a
+    fitted estimate was made from, None where it was not.
     """
 
     rows: Rows
     scores: Points
     reasons: Callable[[int], tuple[Reason, ...]]
     confidence: float | None = None
+    evidence: Evidence | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from toolsearch.errors import InvalidInput, LimitExceeded
 from toolsearch.protocols import Hit, Reason, SearchResult, ToolView
-from toolsearch.strategies.confidence import band
+from toolsearch.strategies.confidence import BANDS, Bands, band
 from toolsearch.strategies.explain import Explanation, explain
 from toolsearch.strategies.ranking import Ranked, Ranker
 
@@ -33,6 +33,7 @@ class RankedRetriever:
     """
 
     ranker: Ranker
+    bands: Bands = BANDS
 
     def search(self, needs: Sequence[str], view: ToolView, k: int) -> SearchResult:
         """At most k tools of the view for the needs, best first.
@@ -42,18 +43,7 @@ class RankedRetriever:
             LimitExceeded: k is above MAX_HITS, or there are more needs than MAX_NEEDS.
         """
         asked = checked(needs, k)
-        ranked = [self.ranker.rank(need, view, k) for need in asked]
-        places = _by_turns(ranked)[:k] if len(ranked) > 1 else _alone(ranked[0])[:k]
-        hits = tuple(_hit(place, ranked[place.need], view) for place in places)
-        confidence = _confidence(ranked)
-        return SearchResult(
-            hits=hits,
-            confidence=confidence,
-            band=band(confidence) if hits else "none",
-            shortfall=k - len(hits),
-            generation=view.corpus.generation,
-            notes=tuple(dict.fromkeys(note for one in ranked for note in one.notes)) + _unmet(asked, ranked),
-        )
+        return answer(asked, [self.ranker.rank(need, view, k) for need in asked], view, k, self.bands)
 
     def explain(self, need: str, view: ToolView, tool_id: str, k: int = 5) -> Explanation:
         """Why a tool is where it is for a need, or why it is not among the first k.
@@ -63,6 +53,21 @@ class RankedRetriever:
         """
         [asked] = checked([need], k)
         return explain(self.ranker, asked, view, tool_id, k)
+
+
+def answer(asked: Sequence[str], ranked: Sequence[Ranked], view: ToolView, k: int, bands: Bands) -> SearchResult:
+    """One list of at most k hits from a ranking for each need."""
+    places = _by_turns(ranked)[:k] if len(ranked) > 1 else _alone(ranked[0])[:k]
+    hits = tuple(_hit(place, ranked[place.need], view) for place in places)
+    confidence = _confidence(ranked)
+    return SearchResult(
+        hits=hits,
+        confidence=confidence,
+        band=band(confidence, bands) if hits else "none",
+        shortfall=k - len(hits),
+        generation=view.corpus.generation,
+        notes=tuple(dict.fromkeys(note for one in ranked for note in one.notes)) + _unmet(asked, ranked, bands),
+    )
 
 
 def checked(needs: Sequence[str], k: int) -> list[str]:
@@ -127,12 +132,12 @@ def _confidence(ranked: Sequence[Ranked]) -> float | None:
     return max(known) if known else None
 
 
-def _unmet(asked: Sequence[str], ranked: Sequence[Ranked]) -> tuple[str, ...]:
+def _unmet(asked: Sequence[str], ranked: Sequence[Ranked], bands: Bands) -> tuple[str, ...]:
     if len(asked) < 2:
         return ()
     pairs = zip(asked, ranked, strict=True)
     return tuple(
         f"nothing seems to fit the need {need.strip()[:80]!r}"
         for need, one in pairs
-        if one.confidence is not None and band(one.confidence) == "none"
+        if one.confidence is not None and band(one.confidence, bands) == "none"
     )

@@ -6,28 +6,53 @@ from collections.abc import Callable
 from typing import Final
 
 from toolsearch.errors import InvalidInput
+from toolsearch.questions import DecisionModel
+from toolsearch.strategies.calibration import Calibration, Fitted
 from toolsearch.strategies.exact import ExactFirst
 from toolsearch.strategies.hybrid import HybridRanker
 from toolsearch.strategies.ranking import Ranker
+from toolsearch.strategies.reranking import Reranked
 from toolsearch.strategies.retriever import RankedRetriever
 from toolsearch.strategies.scan import ScanRanker
-from toolsearch.strategies.settings import VECTOR, WORDS
+from toolsearch.strategies.settings import HYBRID, VECTOR, WORDS, Settings
 
-RANKERS: Final[dict[str, Callable[[], Ranker]]] = {
-    "hybrid": HybridRanker,
-    "lexical": lambda: HybridRanker(settings=WORDS),
-    "simple": ScanRanker,
-    "vector": lambda: HybridRanker(settings=VECTOR),
+JUDGED: Final = "+judge"
+"""Ending of the name of a strategy whose hits a judge looks at again."""
+
+
+def _hybrid(settings: Settings) -> Callable[[Fitted], Ranker]:
+    return lambda fitted: HybridRanker(settings=settings, fit=fitted.fit, likeness=fitted.likeness)
+
+
+RANKERS: Final[dict[str, Callable[[Fitted], Ranker]]] = {
+    "hybrid": _hybrid(HYBRID),
+    "lexical": _hybrid(WORDS),
+    "simple": lambda _: ScanRanker(),
+    "vector": _hybrid(VECTOR),
 }
 """Name -> what makes the ranking. All of them put tools that the request names first."""
 
 
-def open_retriever(name: str = "hybrid") -> RankedRetriever:
+def open_retriever(
+    name: str = "hybrid", *, calibration: Calibration | None = None, judge: DecisionModel | None = None
+) -> RankedRetriever:
     """The retriever of a name: "hybrid" (the default), "lexical", "vector" or "simple".
 
+    With "+judge" behind it ("hybrid+judge") the judge that is given puts the best hits in order. A calibration of the
+    catalog makes the bands of confidence fit it.
+
     Raises:
-        InvalidInput: there is no such name.
+        InvalidInput: there is no such name, or a judge is named and none given.
     """
-    if name not in RANKERS:
-        raise InvalidInput(f"no strategy {name!r:.80}; there are {', '.join(sorted(RANKERS))}")
-    return RankedRetriever(ExactFirst(RANKERS[name]()))
+    plain = name.removesuffix(JUDGED)
+    if plain not in RANKERS:
+        raise InvalidInput(f"no strategy {name!r:.80}; there are {', '.join(sorted(RANKERS))}, each also with {JUDGED}")
+    known = (calibration or Calibration()).strategies
+    fitted = known.get(plain, Fitted())
+    ranker: Ranker = ExactFirst(RANKERS[plain](fitted))
+    if plain == name:
+        return RankedRetriever(ranker, fitted.bands)
+    if judge is None:
+        raise InvalidInput(f"the strategy {name!r:.80} needs a judge: open_retriever({name!r:.40}, judge=...)")
+    judged = known.get(name, Fitted())
+    return RankedRetriever(Reranked(ranker=ranker, judge=judge, fitted=judged), judged.bands)

@@ -1,0 +1,138 @@
+"""`toolsearch calibrate`: confidence fitted to a catalog by judged requests."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toolsearch.cli import options
+from toolsearch.errors import InvalidInput, InvalidSource
+
+if TYPE_CHECKING:
+    from toolsearch.evaluation.judged import JudgedQuery
+    from toolsearch.protocols import ToolView
+    from toolsearch.questions import DecisionModel
+    from toolsearch.strategies.calibration import Calibration, Fitted
+
+FEW = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateOptions:
+    """What `calibrate` is given."""
+
+    index: options.Index
+    queries: Annotated[
+        Path, typer.Option(help="Judged requests: JSONL, BEIR, TREC or ToolRet layout.", show_default=False)
+    ]
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="Repeatable; by default hybrid, and hybrid+judge with a judge.")
+    ] = None
+    judge: Annotated[
+        str | None, typer.Option(metavar="NAME", help="systemone:URL#MODEL, chat:PROVIDER:MODEL, onnx:FOLDER ...")
+    ] = None
+    split: Annotated[str | None, typer.Option(help="Fit by requests of this split only.")] = None
+    check: Annotated[str | None, typer.Option(help="Measure on requests of this other split.")] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only measure; write nothing.")] = False
+
+
+@options.taking(CalibrateOptions)
+def calibrate(given: CalibrateOptions) -> None:
+    """Fit confidence to this catalog: requests that have a right tool, and some that have none, are needed."""
+    from toolsearch import ToolIndex
+    from toolsearch.evaluation.judged import read_queries
+    from toolsearch.strategies.calibration import FILE
+    from toolsearch.strategies.judges import open_judge
+
+    queries = read_queries(given.queries)
+    judge = open_judge(given.judge) if given.judge else None
+    names = given.strategy or (["hybrid", "hybrid+judge"] if judge else ["hybrid"])
+    with ToolIndex.open(given.index, read_only=True) as index:
+        view = index.view()
+        known = _known(given.index / FILE, view, len(index))
+        for name in names:
+            fitted = _one(name, judge, view, queries, given)
+            known = replace(known, strategies={**known.strategies, name: replace(fitted, judge=given.judge or "")})
+    if not given.dry_run:
+        known.write(given.index / FILE)
+        print(f"\nwritten to {given.index / FILE}")
+
+
+def _one(
+    name: str, judge: DecisionModel | None, view: ToolView, queries: list[JudgedQuery], given: CalibrateOptions
+) -> Fitted:
+    from toolsearch.evaluation.calibrating import calibrated, confidence, likeness, quality, samples
+    from toolsearch.strategies.retrievers import open_retriever
+
+    ranker = open_retriever(name, judge=judge).ranker
+    mine = [one for one in queries if given.split in (None, one.split)]
+    known, taught = likeness(samples(ranker, view, mine), view)
+    fitted, unseen = calibrated(taught, known)
+    before = quality(taught, [one.estimate for one in taught], 0.1)
+    after = quality(taught, unseen, fitted.threshold)
+    print(f"# {name}\n\n{_tables(taught, unseen, (before, after))}\n\nthreshold {fitted.threshold:.3f}")
+    if given.check:
+        fresh = samples(open_retriever(name, judge=judge, calibration=_only(name, fitted)).ranker, view,
+                        [one for one in queries if one.split == given.check])  # fmt: skip
+        measured = quality(fresh, [confidence(fitted, one) for one in fresh], fitted.threshold)
+        print(f"\non split {given.check}:\n\n{_rows([('fitted', measured)])}")
+    print(*(f"note: {one}" for one in _doubts(before, after)), sep="\n")
+    return replace(fitted, report=asdict(after))
+
+
+def _only(name: str, fitted: Fitted) -> Calibration:
+    from toolsearch.strategies.calibration import Calibration
+
+    return Calibration(strategies={name: fitted})
+
+
+def _known(path: Path, view: ToolView, tools: int) -> Calibration:
+    """The calibration that is there, when it was made with the same encoder; else an empty one."""
+    from toolsearch.strategies.calibration import Calibration
+
+    encoder = view.corpus.encoder.id if view.corpus.encoder else ""
+    try:
+        kept = Calibration.read(path) if path.is_file() else Calibration()
+    except InvalidSource:
+        kept = Calibration()
+    return Calibration(strategies=kept.strategies if kept.encoder == encoder else {}, encoder=encoder, tools=tools)
+
+
+def _tables(taught: Any, unseen: list[float], measured: Any) -> str:
+    from toolsearch.evaluation.calibrating import reliability
+    from toolsearch.evaluation.tables import table
+
+    rows = [
+        [name, f"{100 * share:.0f} %", f"{mean:.2f}", f"{truth:.2f}"]
+        for name, share, mean, truth in reliability(taught, unseen)
+    ]
+    curve = table(["confidence", "weight", "mean", "answerable"], rows)
+    return f"{_rows(zip(('as it was', 'fitted'), measured, strict=True))}\n\n{curve}"
+
+
+def _rows(measured: Any) -> str:
+    from toolsearch.evaluation.tables import table
+
+    rows = [
+        [name, one.answerable, one.unanswerable, f"{one.auc:.3f}", f"{one.ece:.3f}", f"{100 * one.refused:.1f}",
+         f"{100 * one.offered:.1f}"]
+        for name, one in measured
+    ]  # fmt: skip
+    head = ["", "answerable", "unanswerable", "AUC", "ECE", "refused %", "false offers %"]
+    return table(head, rows)
+
+
+def _doubts(before: Any, after: Any) -> list[str]:
+    """When the fit should not be trusted elsewhere, or not at all."""
+    found: list[str] = []
+    if not after.unanswerable or not after.answerable:
+        raise InvalidInput("both kinds of requests are needed: some with a right tool in this catalog, some without")
+    if min(after.answerable, after.unanswerable) < FEW:
+        found.append(f"fewer than {FEW} requests of a kind: these figures are rough")
+    if after.auc < before.auc and after.ece > before.ece:
+        found.append("the fit is no better than what was there; more judged requests are needed")
+    found.append("it holds for this catalog and encoder; it transfers neither to others nor to one changed a lot")
+    return found

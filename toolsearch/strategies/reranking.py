@@ -1,0 +1,142 @@
+"""A judge looks again at what a search found: it puts the best hits in order and says how likely the first is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from toolsearch.errors import DecisionFailed, InvalidInput
+from toolsearch.protocols import Reason, Retriever, ToolView
+from toolsearch.questions import DecisionModel
+from toolsearch.strategies.calibration import Fitted
+from toolsearch.strategies.confidence import EXACT
+from toolsearch.strategies.deciding import DELIMITED, Asking, judge
+from toolsearch.strategies.exact import named_rows
+from toolsearch.strategies.ranking import Ranked, Ranker
+from toolsearch.strategies.retriever import RankedRetriever
+from toolsearch.strategies.waiting import waited
+
+if TYPE_CHECKING:
+    from toolsearch.protocols import Rows
+
+DELIMITING = Asking(template=DELIMITED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reranked:
+    """Any ranking whose first `shortlist` rows a judge puts in order; ties keep the ranking's order.
+
+    A hit's score is the calibrated probability that the tool helps, and so is the confidence in the first one; hits
+    below `min_probability` are left out, so an empty answer is possible. Tools that the request names stay first
+    and are not asked about; tools that the judge refuses to speak about are left out. When the judge fails,
+    `on_failure` raises its error, or keeps the ranking and notes it.
+
+    Raises:
+        InvalidInput: a number is out of range.
+    """
+
+    ranker: Ranker
+    judge: DecisionModel
+    shortlist: int = 20
+    min_probability: float = 0.0
+    asking: Asking = DELIMITING
+    fitted: Fitted = field(default_factory=Fitted)
+    on_failure: Literal["error", "shortlist"] = "error"
+
+    def __post_init__(self) -> None:
+        if self.shortlist < 1:
+            raise InvalidInput(f"shortlist is {self.shortlist}; it must be 1 or more")
+        if not 0 <= self.min_probability <= 1:
+            raise InvalidInput(f"min_probability is {self.min_probability}; it must be from 0 to 1")
+
+    def rank(self, request: str, view: ToolView, depth: int) -> Ranked:
+        """At most `depth` rows, best first. More than `shortlist` are asked about when more are wanted.
+
+        Raises:
+            DecisionFailed: the judge failed and `on_failure` is error.
+        """
+        found = self.ranker.rank(request, view, max(depth, self.shortlist))
+        named = [row for row in named_rows(request, view) if row in found.rows]
+        asked = [int(row) for row in found.rows if int(row) not in named]
+        if not asked:
+            return found
+        try:
+            chances = self._chances(request, view, asked)
+        except DecisionFailed as error:
+            if self.on_failure == "error":
+                raise
+            note = f"not checked by the judge ({type(error).__name__}); in the order of the search"
+            return _noted(found, depth, note)
+        return self._ranked(found, named, chances, depth)
+
+    def _chances(self, request: str, view: ToolView, rows: list[int]) -> dict[int, float]:
+        """Calibrated probabilities by row, in the ranking's order."""
+        tools = {view.corpus.tool(row).id: row for row in rows}
+        specs = [view.corpus.tool(row) for row in rows]
+        judged, _ = waited(judge(self.judge, request, specs, self.asking))
+        return {tools[one.tool.id]: self.fitted.put_right(one.probability) for one in judged}
+
+    def _ranked(self, found: Ranked, named: list[int], chances: Mapping[int, float], depth: int) -> Ranked:
+        first = {row: 2.0 + len(named) - place for place, row in enumerate(r for r in found.rows if r in named)}
+        kept = [row for row, chance in chances.items() if chance >= self.min_probability]
+        scores = {**first, **{row: chances[row] for row in sorted(kept, key=lambda row: -chances[row])}}
+        rows = list(scores)[:depth]
+        return Ranked(
+            rows=_rows(rows),
+            scores=np.array([scores[row] for row in rows], np.float64),
+            reasons=partial(_reasons, [int(row) for row in found.rows], scores, set(first)),
+            confidence=EXACT if first else max(chances.values(), default=0.0),
+            notes=found.notes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FromRetriever:
+    """Any retriever as a ranking, so that it can be wrapped by one."""
+
+    retriever: Retriever
+
+    def rank(self, request: str, view: ToolView, depth: int) -> Ranked:
+        """At most `depth` rows, best first; other rows have no reasons."""
+        result = self.retriever.search([request], view, depth)
+        placed = {row: hit for hit in result if (row := view.corpus.row(hit.id)) is not None}
+        return Ranked(
+            rows=_rows(list(placed)),
+            scores=np.array([hit.score for hit in placed.values()], np.float64),
+            reasons=lambda row: placed[row].reasons if row in placed else (),
+            confidence=result.confidence,
+            notes=result.notes,
+        )
+
+
+def reranked(retriever: Retriever, judge: DecisionModel, fitted: Fitted | None = None) -> RankedRetriever:
+    """Any retriever with a judge behind it; `fitted` is what a calibration knows of the two together."""
+    known = fitted or Fitted()
+    inner = retriever.ranker if isinstance(retriever, RankedRetriever) else FromRetriever(retriever)
+    return RankedRetriever(Reranked(ranker=inner, judge=judge, fitted=known), known.bands)
+
+
+def _rows(rows: list[int]) -> Rows:
+    return np.array(rows, np.int32)
+
+
+def _reasons(found: list[int], scores: Mapping[int, float], named: set[int], row: int) -> tuple[Reason, ...]:
+    if row in named:
+        return (Reason("exact", scores[row], "the request names it"),)
+    if row not in found:
+        return (Reason("decision", 0.0, f"not among the first {len(found)} by search, so not asked about"),)
+    return (Reason("decision", scores.get(row, 0.0), f"number {found.index(row) + 1} by search"),)
+
+
+def _noted(found: Ranked, depth: int, note: str) -> Ranked:
+    return Ranked(
+        rows=found.rows[:depth],
+        scores=found.scores[:depth],
+        reasons=found.reasons,
+        confidence=found.confidence,
+        notes=(*found.notes, note),
+    )
