@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, peers, table, agent, service."""
+"""The commands: run, compare, report, baseline, judges, peers, table, agent, service."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from benchmarks import report as reports
 from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
+from benchmarks.judges import SPARROW, compared
 from benchmarks.languages import languages_table
 from benchmarks.peers import PEERS
 from benchmarks.peers.run import Order, run_peers
@@ -44,6 +45,20 @@ def run(
     folders = run_all(tasks, _names(strategies), out=out, encoder=encoder)
     print(reports.markdown(folders))
     print(f"\nkept in {out}")
+
+
+@app.command()
+def judges(
+    data: Annotated[Path | None, typer.Option(help="Folder with parts.json and sets; without it, the demo.")] = None,
+    judges: Annotated[str, typer.Option(help="sparrow, or names such as onnx:FOLDER; separated by commas.")] = SPARROW,
+    only: Annotated[str, typer.Option(help="Names of tasks, separated by commas; all when empty.")] = "",
+    most: Annotated[int, typer.Option(help="Requests of each task, evenly picked; 0 for all.")] = 100,
+    shortlist: Annotated[int, typer.Option(help="Hits that a judge looks at.")] = 20,
+    split: Annotated[str, typer.Option(help="Split of the demo: development or test.")] = "development",
+) -> None:
+    """Compare search alone with search and a judge: quality, requests, tokens, time."""
+    tasks = _wanted([demo(split), *(development_parts(data) if data else [])], only)
+    print(compared(tasks, _names(judges), most=most, shortlist=shortlist, encoder="builtin"))
 
 
 @app.command()

@@ -141,9 +141,7 @@ class ToolIndex:
         return corpora.view(self._parts.keeper.current().corpus, caller, filter, exclude)
 
     def retriever(self, strategy: str | None = None, *, judge: DecisionModel | None = None) -> RankedRetriever:
-        """The retriever of a name: hybrid, lexical, vector or simple; by default the definition's.
-
-        With "+judge" behind the name, such as "hybrid+judge", the given judge puts the best hits in order.
+        """The retriever of a name, by default the definition's: hybrid, lexical, vector, simple, or one with +judge.
 
         Raises:
             InvalidInput: the name is unknown, or it needs a judge.
