@@ -23,7 +23,7 @@ from toolsearch.conversation import (
 from toolsearch.errors import ModelFailed
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras
+from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras, system_text
 from toolsearch.tool import Json, ToolSpec
 
 PROVIDER: Final = "anthropic"
@@ -105,7 +105,7 @@ def render(request: ChatRequest, model: str) -> Json:
         "max_tokens": options.max_tokens or MAX_TOKENS,
         "messages": _messages(request.messages),
     }
-    system = next((one.text for one in request.messages if isinstance(one, SystemMessage)), "")
+    system = system_text(request.messages)
     if system:
         body["system"] = system
     tools = [_tool(spec, options) for spec in request.tools]

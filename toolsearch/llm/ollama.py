@@ -19,7 +19,7 @@ from toolsearch.conversation import (
 )
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.written import as_object, as_text, call_id, chances, extras, plain
+from toolsearch.llm.written import as_object, as_text, call_id, chances, function, given, plain
 from toolsearch.tool import Json
 
 FEATURES: Final = Features(names="ollama", media=("image",), max_tools=128, forced=(), logprobs=True)
@@ -84,19 +84,12 @@ def render(request: ChatRequest, model: str) -> Json:
     body: Json = {"model": model, "messages": [_message(one) for one in request.messages]}
     tools = [] if options.tool_choice == "none" else [*request.tools, *request.deferred]
     if tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {"name": one.name, "description": one.description, "parameters": one.parameters}
-                | extras(one, options.metadata_keys),
-            }
-            for one in tools
-        ]
-    numbers = {"num_predict": options.max_tokens, "temperature": options.temperature}
-    given = {key: value for key, value in numbers.items() if value is not None}
+        keys = options.metadata_keys
+        body["tools"] = [{"type": "function", "function": function(one, keys)} for one in tools]
+    numbers = given({"num_predict": options.max_tokens, "temperature": options.temperature})
     if options.logprobs is not None:
         body |= {"logprobs": True, "top_logprobs": options.logprobs}
-    return {**body, **({"options": given} if given else {}), **options.more}
+    return {**body, **({"options": numbers} if numbers else {}), **options.more}
 
 
 def _message(message: Message) -> Json:

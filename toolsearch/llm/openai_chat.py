@@ -22,8 +22,8 @@ from toolsearch.conversation import (
 )
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.written import Calls, as_text, call_id, chances, extras, plain
-from toolsearch.tool import Json, ToolSpec
+from toolsearch.llm.written import Calls, as_text, call_id, chances, function, given, names_a_tool, plain
+from toolsearch.tool import Json
 
 FEATURES: Final = Features(names="openai", media=("image",), max_tools=128)
 REASONING: Final = re.compile(r"o\d|gpt-[5-9]")
@@ -84,7 +84,8 @@ def render(request: ChatRequest, model: str) -> Json:
     body: Json = {"model": model, "messages": [_message(one) for one in request.messages]}
     tools = (*request.tools, *request.deferred)
     if tools:
-        body["tools"] = [_tool(spec, request.options) for spec in tools]
+        keys = request.options.metadata_keys
+        body["tools"] = [{"type": "function", "function": function(spec, keys)} for spec in tools]
     return {**body, **_options(request.options, has_tools=bool(tools))}
 
 
@@ -95,19 +96,12 @@ def _options(options: ChatOptions, *, has_tools: bool) -> Json:
     if has_tools:
         body["tool_choice"] = choice(options.tool_choice)
         body["parallel_tool_calls"] = options.parallel_tool_calls
-    return {**{key: value for key, value in body.items() if value is not None}, **options.more}
+    return {**given(body), **options.more}
 
 
-def choice(given: str | None) -> Any:
+def choice(wanted: str | None) -> Any:
     """`tool_choice`: a word, or the one tool to call."""
-    if given in (None, "auto", "none", "required"):
-        return given
-    return {"type": "function", "function": {"name": given}}
-
-
-def _tool(spec: ToolSpec, options: ChatOptions) -> Json:
-    function: Json = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
-    return {"type": "function", "function": {**function, **extras(spec, options.metadata_keys)}}
+    return {"type": "function", "function": {"name": wanted}} if names_a_tool(wanted) else wanted
 
 
 def _message(message: Message) -> Json:

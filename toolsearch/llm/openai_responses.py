@@ -14,7 +14,6 @@ from toolsearch.conversation import (
     Message,
     Part,
     Reference,
-    SystemMessage,
     Text,
     ToolCall,
     ToolResult,
@@ -25,7 +24,18 @@ from toolsearch.errors import ModelFailed
 from toolsearch.llm.clients import here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.openai_chat import REASONING, client, url
-from toolsearch.llm.written import Calls, as_object, as_text, call_id, chances, extras, plain
+from toolsearch.llm.written import (
+    Calls,
+    as_object,
+    as_text,
+    call_id,
+    chances,
+    function,
+    given,
+    names_a_tool,
+    plain,
+    system_text,
+)
 from toolsearch.tool import Json, ToolSpec
 
 PROVIDER: Final = "openai_responses"
@@ -88,7 +98,7 @@ def features_of(model: str) -> Features:
 def render(request: ChatRequest, model: str) -> Json:
     """The body of a request."""
     body: Json = {"model": model, "input": _input(request)}
-    system = next((one.text for one in request.messages if isinstance(one, SystemMessage)), "")
+    system = system_text(request.messages)
     if system:
         body["instructions"] = system
     if request.tools:
@@ -96,12 +106,12 @@ def render(request: ChatRequest, model: str) -> Json:
     options = request.options
     more: Json = {"max_output_tokens": options.max_tokens, "temperature": options.temperature}
     if request.tools:
-        named = options.tool_choice not in (None, "auto", "none", "required")
-        more["tool_choice"] = {"type": "function", "name": options.tool_choice} if named else options.tool_choice
+        wanted = options.tool_choice
+        more["tool_choice"] = {"type": "function", "name": wanted} if names_a_tool(wanted) else wanted
         more["parallel_tool_calls"] = options.parallel_tool_calls
     if options.logprobs is not None:
         more |= {"top_logprobs": options.logprobs, "include": ["message.output_text.logprobs"]}
-    return {**body, **{key: value for key, value in more.items() if value is not None}, **options.more}
+    return {**body, **given(more), **options.more}
 
 
 def _declared(spec: ToolSpec, request: ChatRequest) -> Json:
@@ -116,8 +126,7 @@ def _declared(spec: ToolSpec, request: ChatRequest) -> Json:
 
 
 def _tool(spec: ToolSpec, options: ChatOptions) -> Json:
-    body: Json = {"type": "function", "name": spec.name, "description": spec.description}
-    return {**body, "parameters": spec.parameters, "strict": False, **extras(spec, options.metadata_keys)}
+    return {"type": "function", "strict": False, **function(spec, options.metadata_keys)}
 
 
 def _input(request: ChatRequest) -> list[Json]:

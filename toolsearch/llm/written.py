@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from toolsearch.chat import CallComplete, CallDelta, TokenChance
-from toolsearch.conversation import Part, Reference, Text, ToolCall
+from toolsearch.conversation import Message, Part, Reference, SystemMessage, Text, ToolCall
 from toolsearch.tool import Json, ToolSpec
 
 
@@ -50,6 +50,27 @@ def plain(content: Iterable[Part]) -> str:
 def extras(spec: ToolSpec, keys: Iterable[str]) -> Json:
     """The metadata of a tool that is to be sent."""
     return {key: spec.metadata[key] for key in keys if key in spec.metadata}
+
+
+def function(spec: ToolSpec, keys: Iterable[str]) -> Json:
+    """A tool as OpenAI's formats and Ollama's describe a function; `keys` of its metadata go with it."""
+    body: Json = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
+    return {**body, **extras(spec, keys)}
+
+
+def given(body: Json) -> Json:
+    """What was said; None leaves it to the server."""
+    return {key: value for key, value in body.items() if value is not None}
+
+
+def names_a_tool(choice: str | None) -> bool:
+    """Whether a tool choice is the name of one, not a word for a way to choose."""
+    return choice not in (None, "auto", "none", "required")
+
+
+def system_text(messages: Iterable[Message]) -> str:
+    """The standing instructions, for providers that take them apart from the conversation."""
+    return next((one.text for one in messages if isinstance(one, SystemMessage)), "")
 
 
 class Calls:
