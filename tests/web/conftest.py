@@ -37,9 +37,9 @@ CATALOG = (REFUND, WEATHER, SECRET, POISONED, LONG, DOTTED)
 Open = Callable[..., "Page"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A headless Chromium. It ends with its module, for while it runs no other event loop can run in this thread."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     place = os.environ.get("TOOLSEARCH_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with playwright.sync_playwright() as running:
@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service over a small, partly hostile catalog."""
     with serving(settings(build(tmp_path_factory.mktemp("served") / "shop", CATALOG))) as client:
