@@ -20,7 +20,7 @@ from toolsearch.mcp.server import GatewayServer
 from toolsearch.tool import Tool, ToolSpec
 
 SCRIPT = str(Path(__file__).parent / "plain_server.py")
-SOON = 15.0
+SOON = 60.0
 
 
 def spec(name: str, description: str = "", namespace: str = "", **more: Any) -> ToolSpec:
@@ -38,7 +38,7 @@ def made(name: str, description: str = "", namespace: str = "", **more: Any) -> 
 
 def gateway(*tools: Tool | ToolSpec, document: Any = None, folder: Path | None = None, **options: Any) -> Gateway:
     """A gateway over tools in memory, words only, with the servers of a document."""
-    body = {"toolsearch": options, **(document or {})}
+    body = {"toolsearch": {"start": 60.0, **options}, **(document or {})}
     memory = folder / "gateway.json" if folder else None
     return Gateway(ToolIndex.from_tools(tools, encoder=None), Config.of(body, folder=folder), memory=memory)
 

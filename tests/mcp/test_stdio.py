@@ -37,7 +37,12 @@ def configuration(folder: Path) -> Path:
             "wood": server(folder / "a.json", described("plane", "Plane a board")),
             "dead": {"command": "no-such-command-x"},
         },
-        "toolsearch": {"openapi": {"shop": {"file": "shop.json"}}, "python": ["more.py"], "indexes": ["other"]},
+        "toolsearch": {
+            "start": 60,
+            "openapi": {"shop": {"file": "shop.json"}},
+            "python": ["more.py"],
+            "indexes": ["other"],
+        },
     }
     path = folder / "mcp.json"
     path.write_text("// mine\n" + json.dumps(body))

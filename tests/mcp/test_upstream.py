@@ -148,7 +148,7 @@ def test_a_server_that_is_down_does_not_stop_the_others(tmp_path: Path) -> None:
 
     def opened(**servers: Any) -> Gateway:
         index = ToolIndex.open(place) if place.exists() else ToolIndex.build(place, [], encoder="")
-        return Gateway(index, Config.of(behind(**servers)), own=True)
+        return Gateway(index, Config.of({**behind(**servers), "toolsearch": {"start": 60}}), own=True)
 
     async def inside() -> None:
         first = opened(a=entry, b=other)
