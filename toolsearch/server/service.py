@@ -25,6 +25,7 @@ from toolsearch.server.sessions import Sessions
 from toolsearch.server.sources import Sources
 from toolsearch.server.state import StateFile
 from toolsearch.server.usage import Usage
+from toolsearch.strategies.judges import open_judge
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -55,6 +56,7 @@ class Service:
         self.usage = Usage(self.state, settings.usage, settings.usage_days)
         self.rates = Rates(self.state, settings.rate or 1.0, settings.burst)
         self.metrics = Metrics()
+        self.judge = open_judge(settings.judge) if settings.judge else None
         self._reloads = {served.name: self.state.reloads(served.name) for served in self.indexes}
         self._background: TaskGroup | None = None
         self._searches = anyio.CapacityLimiter(settings.threads)

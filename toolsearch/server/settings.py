@@ -28,7 +28,8 @@ Paths = Annotated[tuple[Path, ...], BeforeValidator(_split)]
 class Settings(BaseModel):
     """Everything that can be set, with bounds. Times are in seconds, sizes in bytes; 0 switches a rate off.
 
-    `state` is the file of keys, sessions and usage, `mcp` one of `mcpServers` for the gateway. `hosts` are further
+    `state` is the file of keys, sessions and usage, `mcp` one of `mcpServers` for the gateway, `judge` the
+    name of who reranks. `hosts` are further
     names that the service is reached by, and `source_hosts` the only ones that sources may be read from (none means
     any public one).
     """
@@ -37,6 +38,7 @@ class Settings(BaseModel):
 
     indexes: Paths = ()
     mcp: Path | None = None
+    judge: str = ""
     state: Path | None = None
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=0, le=65535)
