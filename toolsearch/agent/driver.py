@@ -91,18 +91,20 @@ class Driver:
 
     async def _ask(self, request: ChatRequest) -> ChatResponse:
         context = self.run.settings.context
+        left = context.seconds_left
+        if left is not None and left <= 0:
+            raise self._late()
         name, provider = getattr(self.model, "name", ""), self.model.features.names
         await self.emit(ModelAsked(request=request, context=context, model=name, provider=provider))
         started = time.monotonic()
-        left = context.seconds_left
-        bound = asyncio.timeout(None if left is None else max(0.0, left))
+        bound = asyncio.timeout(left)
         try:
             async with bound:
                 response = await (self._streamed(request) if self.streaming else self.model.ask(request))
         except TimeoutError:
             if not bound.expired():
                 raise
-            raise RunStopped("the run took longer than it may", self.run.result(None, "limit")) from None
+            raise self._late() from None
         if response.usage == Usage():
             now = serialised(request)
             response = replace(response, usage=estimated(self.before, now, response))
@@ -110,6 +112,9 @@ class Driver:
         seconds = time.monotonic() - started
         await self.emit(ModelAnswered(response=response, seconds=seconds, context=context))
         return response
+
+    def _late(self) -> RunStopped:
+        return RunStopped("the run took longer than it may", self.run.result(None, "limit"))
 
     async def _streamed(self, request: ChatRequest) -> ChatResponse:
         async for event in self.model.stream(request):
