@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, judges, peers, table, agent, service."""
+"""The commands: run, compare, report, baseline, judges, peers, table, agent, service, languages, fit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from benchmarks import report as reports
 from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
+from benchmarks.fit import fit
 from benchmarks.judges import SPARROW, compared
 from benchmarks.languages import languages_table
 from benchmarks.peers import PEERS
@@ -131,6 +132,15 @@ def languages_(
 ) -> None:
     """Quality by language on slices of the demo, with and without the extra `multilingual`."""
     print(languages_table([one.strip() for one in encoders.split(",")], split))
+
+
+@app.command("fit")
+def fit_(
+    data: Annotated[Path, typer.Option(help="Folder with parts.json and sets.")],
+    only: Annotated[str, typer.Option(help="Names of tasks, separated by commas; all when empty.")] = "",
+) -> None:
+    """Try the numbers of the hybrid on all parts; each part is tested with what is best on the others."""
+    print(fit(_wanted(list(development_parts(data)), only)))
 
 
 @app.command()

@@ -1,9 +1,10 @@
 """The numbers of the hybrid ranking, in one place.
 
-The length curve and the clauses' share were fitted on the six development parts (metatool single and multi, sealtools
-dev, toollinkos, bfcl, toolbench G1); around them lies a plateau, and other values were compared part by part, not
-by a fit that leaves one part out. The rules for corrections were also looked at on the development half of the demo
-catalog's requests. No test half was seen.
+The length curve, the clauses' share and the token table's share (which is part of the built-in encoder's vectors, see
+`encoders/export.py`) are tried by `python -m benchmarks fit` on the six development parts: metatool single and multi,
+sealtools dev, toollinkos, bfcl, toolbench G1. Each part is also tested with what is best on the other five. The rules
+for corrections, the shares for other languages and `foreign_floor` were chosen on the development half of the demo
+catalog's requests (`python -m benchmarks languages`). No test half was seen.
 """
 
 from __future__ import annotations
