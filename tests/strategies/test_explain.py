@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.strategies.words_encoder import WordsEncoder
 from toolsearch.protocols import ToolView
 from toolsearch.strategies.corpus import MemoryCorpus, view
 from toolsearch.strategies.explain import Explanation
 from toolsearch.strategies.retrievers import RANKERS, open_retriever
+from toolsearch.text import request_terms
 from toolsearch.tool import ToolSpec
 
 TOOLS = [
@@ -89,3 +92,38 @@ def test_a_tool_without_any_word_of_the_request_says_so() -> None:
     """Without vectors, a tool that shares no word is not ranked at all."""
     corpus = MemoryCorpus.build(TOOLS)
     assert "no word of it matches" in explained(view(corpus), "water_plants").text()
+
+
+def test_a_tool_that_is_too_unlike_says_so(corpus: MemoryCorpus) -> None:
+    """A tool that shares no word and is below the floor of likeness names both."""
+    told = explained(view(corpus), "water_plants", "refund a payment", 4)
+    assert told.rank is None
+    assert "no word of it matches, and it is too unlike (cosine 0.00)" in told.text()
+    assert told.missing == ("refund", "payment")
+
+
+def test_of_several_needs_the_best_is_explained(corpus: MemoryCorpus) -> None:
+    """The need that brings the tool is named, and the points add up for it."""
+    needs = ["refund a payment to Ana", "water all the plants"]
+    told = open_retriever().explain(needs, view(corpus), "water_plants", 2)
+    assert (told.need, told.rank, told.found) == (needs[1], 1, True)
+    assert "need 2 of 2" in told.text()
+    assert open_retriever().explain(needs, view(corpus), "nowhere", 2).obstacle == "there is no tool with this id"
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_parts_add_up_for_any_request_and_tool(data: st.DataObject) -> None:
+    """Random catalogs and requests of one or more clauses: the points are the score, and the rank is the search's."""
+    word = st.sampled_from(["open", "gate", "list", "ship", "berth", "crew", "map", "weigh", "港口", "船", "rechnung"])
+    text = st.lists(word, min_size=1, max_size=7).map(" ".join)
+    tools = [ToolSpec(name=f"t{i}_{data.draw(word)}", description=data.draw(text)) for i in range(6)]
+    need = data.draw(st.lists(text, min_size=1, max_size=3).map(". Then ".join))
+    seen = view(MemoryCorpus.build(tools, WordsEncoder(64)))
+    strategy = data.draw(st.sampled_from(sorted(RANKERS)))
+    found = open_retriever(strategy).search([need], seen, 6)
+    for spec in tools:
+        told = open_retriever(strategy).explain(need, seen, spec.id, 6)
+        assert told.score == pytest.approx(sum(reason.points for reason in told.reasons))
+        assert told.rank == (found.ids.index(spec.id) + 1 if spec.id in found.ids else None)
+        assert bool(told.missing) == (len(told.words) < len(request_terms(need)))

@@ -121,15 +121,9 @@ class ToolIndex:
         return replace(found, notes=(*found.notes, *self._parts.notes, *self._parts.keeper.notes, *self._doubts))
 
     def explain(
-        self,
-        need: str | Sequence[str],
-        tool_id: str,
-        *,
-        strategy: str | None = None,
-        caller: Iterable[str] | None = None,
-        k: int = 5,
+        self, need: str, tool_id: str, *, strategy: str | None = None, caller: Iterable[str] | None = None, k: int = 5
     ) -> Explanation:
-        """Why a tool is where it is for a need, or why it is not among the first k; of several, for the best need."""
+        """Why a tool is where it is for a need, or why it is not among the first k."""
         return self.retriever(strategy).explain(need, self.view(caller=caller), tool_id, k)
 
     def view(

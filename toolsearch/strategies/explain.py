@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from toolsearch.protocols import Reason, ToolView
@@ -60,11 +60,27 @@ class Explanation:
         if self.obstacle is not None:
             return f"not found, {self.obstacle}"
         if self.rank is None:
-            return f"not found, it is not among the first {DEPTH}" if self.words else "not found, no word of it matches"
+            return f"not found, {self._unranked()}"
         if self.found:
             return f"found, rank {self.rank}"
         behind = "" if self.cut is None or self.score is None else f", {self.cut - self.score:.3f} points short"
         return f"not found, rank {self.rank} is below the first {self.k}{behind}"
+
+    def _unranked(self) -> str:
+        if self.words:
+            return f"it is not among the first {DEPTH}"
+        likeness = next((reason.detail for reason in self.reasons if reason.kind == "similarity"), "")
+        return f"no word of it matches, and it is too unlike ({likeness})" if likeness else "no word of it matches"
+
+
+def explain_best(ranker: Ranker, needs: Sequence[str], view: ToolView, tool_id: str, k: int) -> Explanation:
+    """The explanation for that of several needs which serves the tool best; a note says which one that is."""
+    told = [explain(ranker, need, view, tool_id, k) for need in needs]
+    best = min(range(len(told)), key=lambda place: (told[place].rank or DEPTH + 1, place))
+    if len(needs) == 1 or told[best].rank is None:
+        return told[best]
+    note = f"need {best + 1} of {len(needs)}; in the answer to all, each need has its turn"
+    return replace(told[best], notes=(*told[best].notes, note))
 
 
 def explain(ranker: Ranker, need: str, view: ToolView, tool_id: str, k: int) -> Explanation:

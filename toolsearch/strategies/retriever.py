@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from toolsearch.errors import InvalidInput, LimitExceeded
 from toolsearch.protocols import Hit, Reason, SearchResult, ToolView
 from toolsearch.strategies.confidence import BANDS, Bands, band
-from toolsearch.strategies.explain import Explanation, explain
+from toolsearch.strategies.explain import Explanation, explain_best
 from toolsearch.strategies.ranking import Ranked, Ranker
 
 MAX_NEEDS: Final = 20
@@ -45,14 +45,13 @@ class RankedRetriever:
         asked = checked(needs, k)
         return answer(asked, [self.ranker.rank(need, view, k) for need in asked], view, k, self.bands)
 
-    def explain(self, need: str, view: ToolView, tool_id: str, k: int = 5) -> Explanation:
-        """Why a tool is where it is for a need, or why it is not among the first k.
+    def explain(self, need: str | Sequence[str], view: ToolView, tool_id: str, k: int = 5) -> Explanation:
+        """Why a tool is where it is for a need, or why it is not among the first k; of several, for the best need.
 
         Raises:
-            InvalidInput: k is not positive, or the need is blank.
+            InvalidInput: k is not positive, or a need is blank.
         """
-        [asked] = checked([need], k)
-        return explain(self.ranker, asked, view, tool_id, k)
+        return explain_best(self.ranker, checked([need] if isinstance(need, str) else need, k), view, tool_id, k)
 
 
 def answer(asked: Sequence[str], ranked: Sequence[Ranked], view: ToolView, k: int, bands: Bands) -> SearchResult:
