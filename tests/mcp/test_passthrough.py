@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 from typing import Any
 
 import pytest
@@ -96,8 +97,14 @@ def test_clients_are_told_when_their_own_list_changed() -> None:
             over.index.upsert([spec("secret", groups=["blue"])])
             await asyncio.sleep(1.2)
             assert not heard.is_set()
-            over.index.upsert([spec("two", groups=["red"])])
-            await until(heard.is_set)
+            numbers = count()
+
+            async def told() -> bool:
+                over.index.upsert([spec(f"two_{next(numbers)}", groups=["red"])])
+                await asyncio.sleep(0.5)
+                return heard.is_set()
+
+            await until(told)
             if task:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)

@@ -111,7 +111,7 @@ def test_lines_that_make_no_sense(tmp_path: Path) -> None:
         answers.append(json.loads(process.stdout.readline()))
     process.stdin.close()
     assert [tool["name"] for tool in answers[-1]["result"]["tools"]] == ["search_tools", "get_tool", "call_tool"]
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=120) == 0
     process.stdout.close()
     assert process.stderr is not None
     process.stderr.close()
