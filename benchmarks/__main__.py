@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, judges, peers, table, agent, service, languages, fit."""
+"""The commands: run, compare, report, baseline, judges, slices, peers, table, agent, service, languages, fit."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from benchmarks.peers.run import Order, run_peers
 from benchmarks.peers.table import peers_markdown
 from benchmarks.runner import RUNS, answers_of, run_all
 from benchmarks.service import measure as measure_service
+from benchmarks.slices import slices_table
 from benchmarks.tasks import Task, demo, development_parts
 from toolsearch.evaluation.comparison import Difference, compare, holm
 from toolsearch.evaluation.judged import read_queries
@@ -60,6 +61,15 @@ def judges(
     """Compare search alone with search and a judge: quality, requests, tokens, time."""
     tasks = _wanted([demo(split), *(development_parts(data) if data else [])], only)
     print(compared(tasks, _names(judges), most=most, shortlist=shortlist, encoder="builtin"))
+
+
+@app.command()
+def slices(
+    encoder: Annotated[str, typer.Option(help="Encoder of the indexes.")] = "builtin",
+    strategy: Annotated[str, typer.Option(help="One of our own.")] = "hybrid",
+) -> None:
+    """Whether search knows that nothing fits: unrelated requests on slices of the demo, test half."""
+    print(slices_table(encoder, strategy))
 
 
 @app.command()
