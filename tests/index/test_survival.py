@@ -24,7 +24,7 @@ from toolsearch.index.tool_index import ToolIndex
 WRITERS = """
 import os, random, sys
 from tests.index.catalogs import tool
-from toolsearch.index import state
+from toolsearch.index import copies, state
 from toolsearch.index.tool_index import ToolIndex
 
 state.SMALL = 20
@@ -44,6 +44,12 @@ def write(root, seed):
                 say(f"- {number}")
             elif rng.random() < 0.1:
                 index.verify(repair=True)
+            elif rng.random() < 0.1:
+                copies.backup(root, f"{root}-copy-{seed}-{step}")
+            elif rng.random() < 0.2:
+                others = [one for one in index.view() if one.name != f"tool_{number}"]
+                ToolIndex.build(root, [tool(number, words), *others], encoder="").close()
+                say(f"+ {number} {words}")
             else:
                 index.upsert([tool(number, words)])
                 say(f"+ {number} {words}")
@@ -60,7 +66,10 @@ for line in sys.stdin:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
 def test_a_writer_killed_a_hundred_times_loses_nothing(tmp_path: Path) -> None:
-    """Whatever a writer said was done is there after `kill -9` at any moment; the files are whole or mended."""
+    """Whatever a writer said was done is there after `kill -9` at any moment; the files are whole or mended.
+
+    Writers change single tools, compact, publish derived files, build anew and make copies.
+    """
     root = tmp_path / "i"
     ToolIndex.build(root, catalog(30), encoder="").close()
     truth: dict[int, str | None] = {number: tool(number).description for number in range(30)}
@@ -77,6 +86,9 @@ def test_a_writer_killed_a_hundred_times_loses_nothing(tmp_path: Path) -> None:
     with ToolIndex.open(root) as index:
         assert index.verify(repair=True).ok
     assert not list(Layout(root).segments.glob(".new-*"))
+    for copy in tmp_path.glob("i-copy-*"):
+        with ToolIndex.open(copy) as index:
+            assert index.verify().ok
 
 
 def killed(writers: subprocess.Popen[str], seed: int, delay: float) -> dict[int, str | None]:

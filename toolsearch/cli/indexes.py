@@ -145,3 +145,31 @@ def verify(
     way_out = "build it again" if repair else f"mend it with: toolsearch index verify {path} --repair"
     print("all files are sound" if report.ok else way_out)
     raise typer.Exit(0 if report.ok else 2)
+
+
+@app.command()
+def backup(
+    path: options.Place,
+    target: Annotated[Path, typer.Argument(metavar="COPY", help="A folder that does not exist yet.")],
+) -> None:
+    """Copy an index to a new folder, while it is used."""
+    from toolsearch.index import copies
+
+    print(f"copied {path} to {copies.backup(path, target)}")
+
+
+@app.command()
+def restore(
+    copy: Annotated[Path, typer.Argument(metavar="COPY", help="What backup made.")],
+    path: options.Place,
+    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of the index that is there.")] = False,
+) -> None:
+    """Put a copy of an index back.
+
+    The copy is checked first, and stays.
+    """
+    from toolsearch import ToolIndex
+    from toolsearch.index import copies
+
+    with ToolIndex.open(copies.restore(copy, path, replace=replace)) as index:
+        print(f"{path} holds {len(index)} tools again")

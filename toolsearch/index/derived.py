@@ -14,6 +14,7 @@ import numpy as np
 
 from toolsearch.engines.dense import DenseSegment
 from toolsearch.errors import IndexDamaged
+from toolsearch.index.copies import sync
 from toolsearch.index.layout import FORMAT
 from toolsearch.index.pieces import Piece
 from toolsearch.index.store import Rows
@@ -79,13 +80,13 @@ def publish(layout: Layout, piece: Piece, facts: Facts) -> Path:
             "files": files,
         }
         _synced(fresh / MANIFEST, json.dumps(manifest, indent=1).encode())
-        _sync_folder(fresh)
+        sync(fresh)
         target = layout.segments / f"{facts.generation:012d}-{uuid.uuid4().hex[:8]}"
         fresh.rename(target)
     except OSError:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
-    _sync_folder(layout.segments)
+    sync(layout.segments)
     return target
 
 
@@ -198,13 +199,3 @@ def _synced(path: Path, content: bytes) -> None:
 def _checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -253,6 +253,19 @@ class Store:
         with self.writing() as transaction:
             transaction.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of the database, as of one moment; others may write meanwhile.
+
+        Raises:
+            IndexFault: the database or the disk failed.
+        """
+        with self.guarded():
+            copy = sqlite3.connect(path)
+            try:
+                self._connection.backup(copy)
+            finally:
+                copy.close()
+
 
 def _connected(root: Path | None, *, read_only: bool) -> sqlite3.Connection:
     if root is None:

@@ -1,0 +1,1 @@
+"""Speed, memory and change at sizes that no public set has: made-up catalogs of real definitions."""

@@ -1,0 +1,53 @@
+"""`python -m benchmarks scale`: every size in a process of its own; a table, and a record of every figure."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks.scale.measure import Size, measured
+from toolsearch.evaluation.record import origin
+
+
+def scale(
+    sizes: Annotated[str, typer.Option(help="Numbers of tools, separated by commas.")] = "1000,10000,100000",
+    data: Annotated[Path | None, typer.Option(help="Folder of sets to recombine; without it, the demo.")] = None,
+    real: Annotated[int, typer.Option(help="Up to so many tools get vectors from the real encoder.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of tools and vectors.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
+) -> None:
+    """Measure speed, memory, disk and change of large made-up catalogs."""
+    # Strings are hashed by seed in the processes too, so that a run can be made again.
+    os.environ["PYTHONHASHSEED"] = str(seed)
+    found: list[dict[str, Any]] = []
+    for tools in (int(one) for one in sizes.split(",") if one.strip()):
+        with tempfile.TemporaryDirectory() as folder, _alone() as pool:
+            size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=Path(folder) / "index")
+            found.append(pool.submit(measured, size).result())
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps({**origin(), "seed": seed, "sizes": found}, indent=1) + "\n", "utf-8")
+        print(table(found) + "\n", flush=True)
+    print(f"kept in {out}")
+
+
+def _alone() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Markdown: one row a figure, one column a size; CPU ms unless the name has a unit."""
+    names = list(dict.fromkeys(name for figures in found for name in figures if name != "tools"))
+    head = "| | " + " | ".join(f"{figures['tools']:,}" for figures in found) + " |"
+    rows = [f"| {name} | " + " | ".join(_shown(figures.get(name)) for figures in found) + " |" for name in names]
+    return "\n".join([head, "|---" + "|---:" * len(found) + "|", *rows])
+
+
+def _shown(value: Any) -> str:
+    return "" if value is None else f"{value:,.2f}" if isinstance(value, float) else str(value)

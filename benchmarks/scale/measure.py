@@ -1,0 +1,162 @@
+"""One size: build, open, ask, change; CPU seconds of this process, so that a busy machine counts little."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.scale.catalog import SHARES, PerturbedEncoder, made, parents
+from toolsearch import ToolIndex, ToolSpec
+from toolsearch.evaluation.record import folder_size
+from toolsearch.text import request_terms
+
+MANY: Final = 10_000
+BATCH: Final = 500
+ASKED: Final = 40
+K: Final = 5
+DEPTH: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """What is measured: how many tools, of which definitions, with which vectors."""
+
+    tools: int
+    data: Path | None
+    real: bool
+    seed: int
+    folder: Path
+
+
+def measured(size: Size) -> dict[str, Any]:
+    """All figures of one size; times in ms of CPU unless the name says otherwise. For a process of its own."""
+    real = parents(size.data, size.seed)
+    encoder = None if size.real else PerturbedEncoder(real)
+    figures: dict[str, Any] = {"tools": size.tools, "vectors": "real" if size.real else "perturbed"}
+    figures |= _build(size, real, encoder)
+    given = encoder or "builtin"
+    before, wall = time.process_time(), time.perf_counter()
+    index = ToolIndex.open(size.folder, encoder=given)
+    figures |= {"open": _ms(before), "open wall": (time.perf_counter() - wall) * 1e3}
+    requests = [spec.description.split(". ")[0][:80] for spec in real[:: max(1, len(real) // ASKED)][:ASKED]]
+    with index:
+        figures |= _queries(index, requests)
+        figures |= _changes(index, real, encoder, size)
+    figures["disk MB"] = folder_size(size.folder) / 1e6
+    figures["peak memory MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return figures
+
+
+def _build(size: Size, real: Sequence[ToolSpec], encoder: PerturbedEncoder | None) -> dict[str, float]:
+    tools: list[ToolSpec] = []
+    for spec, first, second in made(real, size.tools, size.seed):
+        tools.append(spec)
+        if encoder is not None:
+            encoder.expect(spec, first, second)
+    before = time.process_time()
+    ToolIndex.build(size.folder, tools, encoder=encoder or "builtin").close()
+    return {"build s": _ms(before) / 1e3}
+
+
+def _queries(index: ToolIndex, requests: Sequence[str]) -> dict[str, float]:
+    """Each way of asking, vectors of the requests known beforehand; then the bare engines on the same requests."""
+    found: dict[str, float] = {"memory MB": _memory()}
+    for name in ("lexical", "vector", "hybrid"):
+        found[name] = _each(requests, _asker(index, name))
+    for tag, share in SHARES:
+        view = index.view(filter={"eq": ["tags", tag]})
+        found[f"hybrid, {share:.1%} kept"] = _each(requests, _asker(index, "hybrid", view))
+    view = index.view()
+    corpus, encoder, dense = view.corpus, view.corpus.encoder, view.corpus.dense
+    terms = {request: request_terms(request) for request in requests}
+    found["words engine"] = _each(requests, lambda r: _scored(corpus.lexical.score(terms[r], view.allowed)))
+    if encoder is not None and dense is not None:
+        vectors = {request: encoder.encode([request], "query")[0] for request in requests}
+        found["vector engine"] = _each(requests, lambda r: _scored(dense.score(vectors[r], view.allowed)))
+        found["recall"] = getattr(dense, "recall", lambda: None)() or 1.0
+        found["faiss flat"] = _flat(dense, vectors)
+        found["hybrid over engines"] = found["hybrid"] / (found["words engine"] + found["vector engine"])
+    found["two threads"] = _two_threads(requests, _asker(index, "hybrid"))
+    return found
+
+
+def _scored(scores: Any) -> None:
+    _ = scores.mean, scores.std, scores.top(DEPTH)
+
+
+def _flat(dense: Any, vectors: dict[str, Any]) -> float:
+    """A plain faiss scan of the same number of vectors, one thread."""
+    faiss = import_module("faiss")
+    faiss.omp_set_num_threads(1)
+    rows = np.concatenate([segment.vectors for segment in dense._segments])
+    flat = faiss.IndexFlatIP(rows.shape[1])
+    flat.add(rows)
+    return _each(list(vectors), lambda request: flat.search(vectors[request][None], DEPTH))
+
+
+def _asker(index: ToolIndex, strategy: str, view: Any = None) -> Callable[[str], object]:
+    retriever, seen = index.retriever(strategy), view or index.view()
+    return lambda request: retriever.search([request], seen, K)
+
+
+def _each(requests: Sequence[str], ask: Callable[[str], object]) -> float:
+    """Median over requests of CPU ms, after one round that warms caches."""
+    times: list[float] = []
+    for turn in range(3):
+        for request in requests:
+            before = time.thread_time()
+            ask(request)
+            times += [(time.thread_time() - before) * 1e3] if turn else []
+    return float(np.median(times))
+
+
+def _two_threads(requests: Sequence[str], ask: Callable[[str], object]) -> float:
+    """How many times as many requests two threads answer as one, by the clock."""
+
+    def burst(_: int) -> None:
+        for request in requests:
+            ask(request)
+
+    walls: list[float] = []
+    for threads in (1, 2):
+        with ThreadPoolExecutor(threads) as pool:
+            before = time.perf_counter()
+            list(pool.map(burst, range(6)))
+            walls.append(time.perf_counter() - before)
+    return walls[0] / walls[1]
+
+
+def _changes(
+    index: ToolIndex, real: Sequence[ToolSpec], encoder: PerturbedEncoder | None, size: Size
+) -> dict[str, float]:
+    """One tool, until a search shows it; then ten thousand in batches, removed ones among them."""
+    fresh = list(made(real, MANY + 1, size.seed + 1))
+    for spec, first, second in fresh if encoder else ():
+        encoder.expect(spec, first, second)
+    specs = [spec for spec, _, _ in fresh]
+    before = time.process_time()
+    index.upsert(specs[:1])
+    index.search(specs[0].name, k=1)
+    one, before = _ms(before), time.process_time()
+    for start in range(1, MANY, BATCH):
+        index.upsert(specs[start : start + BATCH])
+        index.remove([spec.id for spec in specs[start : start + BATCH : 5]])
+    return {"one change": one, "10,000 changes s": _ms(before) / 1e3}
+
+
+def _memory() -> float:
+    with Path("/proc/self/statm").open() as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _ms(before: float) -> float:
+    return (time.process_time() - before) * 1e3
