@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from toolsearch.engines import word_scores
 from toolsearch.engines.lexical import LexicalEngine, LexicalSegment, merged_lexical
 from toolsearch.protocols import RowSet
 
@@ -160,3 +161,20 @@ def test_arrays_carry_a_segment() -> None:
     again = LexicalSegment.from_arrays(segment.to_arrays())
     assert list(again.postings.columns) == list(segment.postings.columns)
     assert LexicalEngine([again]).score(query("天气"), EVERYONE).top(2).rows.tolist() == [0]
+
+
+def test_looking_rows_up_equals_summing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of a large catalog that are looked up in the postings score the same to the last bit."""
+    rng = np.random.default_rng(5)
+    documents = [{f"t{int(term)}": float(rng.integers(1, 4)) for term in rng.integers(0, 30, 8)} for _ in range(200)]
+    segments = [
+        LexicalSegment.of([(one, sum(one.values())) for one in part]) for part in (documents[:150], documents[150:])
+    ]
+    mask = rng.random(200) < 0.5
+    query = {"t1": 1.0, "t7": 0.6, "t29": 1.3, "none": 1.0}
+    rows = np.array([199, 0, 3, 150, 149], np.int32)
+    for view in (EVERYONE, RowSet("half", mask)):
+        summed = LexicalEngine(segments).score(query, view).at(rows)
+        with monkeypatch.context() as patch:
+            patch.setattr(word_scores, "LARGE", 10)
+            assert LexicalEngine(segments).score(query, view).at(rows).tolist() == summed.tolist()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.index.catalogs import by_vectors, by_words, catalog, ids, tool
 from tests.strategies.words_encoder import WordsEncoder
-from toolsearch.index import state
+from toolsearch.index import pieces, state
 from toolsearch.index.tool_index import ToolIndex
 
 REQUESTS = ("letter engine", "forest", "violin harbour planet invoice")
@@ -53,3 +53,12 @@ def assert_same(index: ToolIndex, fresh: ToolIndex) -> None:
     assert one.corpus.frequencies(terms, one.allowed) == other.corpus.frequencies(terms, other.allowed)
     mine, theirs = (v.corpus.lexical.score({"letter": 1.0}, v.allowed) for v in (one, other))
     np.testing.assert_allclose((mine.mean, mine.std), (theirs.mean, theirs.std), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("block", [1, 7, 12, 100])
+def test_blocks_make_one_catalog(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many tools are analysed at a time, the index is the same."""
+    with ToolIndex.from_tools(catalog(12), encoder=WordsEncoder()) as whole:
+        monkeypatch.setattr(pieces, "BLOCK", block)
+        with ToolIndex.from_tools(catalog(12), encoder=WordsEncoder()) as index:
+            assert_same(index, whole)

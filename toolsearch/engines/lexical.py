@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from toolsearch.engines.postings import Postings, merged, offsets
-from toolsearch.engines.ranking import best
-from toolsearch.engines.views import Recent, intersected, live_mask
+from toolsearch.engines.views import Recent, live_mask
+from toolsearch.engines.word_scores import Column, LexicalScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toolsearch.engines.postings import Arrays
-    from toolsearch.protocols import Floats, Mask, Ranking, Rows, RowSet
+    from toolsearch.protocols import Floats, Mask, Rows, RowSet
 
 GRAIN = 1024
 """Lengths are kept in units of 1/GRAIN, so that their sum is exact whatever the order of rows."""
@@ -95,11 +95,8 @@ class LexicalEngine:
     def score(self, query: Mapping[str, float], view: RowSet) -> LexicalScores:
         """Scores of weighted query terms over a view."""
         statistics = self._views.get(view.key, lambda: self._statistics(view))
-        scores = np.zeros(self._rows, np.float32)
-        for term, weight in query.items():
-            for rows, points in self._points(term, weight, statistics):
-                scores[rows] += points
-        return LexicalScores(scores, statistics.mask)
+        columns = [column for term, weight in query.items() for column in self._columns(term, weight, statistics)]
+        return LexicalScores(columns, statistics.norms, statistics.count, statistics.mask)
 
     def score_many(self, queries: Sequence[Mapping[str, float]], view: RowSet) -> list[LexicalScores]:
         """Scores of each request over a view, in their order."""
@@ -117,8 +114,8 @@ class LexicalEngine:
                 counts[term] += len(rows) if own is None else int(np.count_nonzero(own[rows]))
         return statistics.count, counts
 
-    def _points(self, term: str, weight: float, statistics: _Statistics) -> list[tuple[Rows, Floats]]:
-        """What a term adds, segment by segment: rows of the corpus and points."""
+    def _columns(self, term: str, weight: float, statistics: _Statistics) -> list[Column]:
+        """A term's rows in each segment that has it, with what it is worth in the view."""
         found = [
             (start, *segment.postings.find(term))
             for (start, _), segment in zip(self._spans, self._segments, strict=True)
@@ -131,7 +128,7 @@ class LexicalEngine:
         if not df or not weight:
             return []
         gain = np.float32(weight * math.log1p((statistics.count - df + 0.5) / (df + 0.5)))
-        return [(rows, cast("Floats", gain * tf / (tf + statistics.norms[rows]))) for rows, tf in placed]
+        return [Column(rows, tf, gain) for rows, tf in placed]
 
     def _statistics(self, view: RowSet) -> _Statistics:
         mask = live_mask(view, self._live)
@@ -142,30 +139,3 @@ class LexicalEngine:
         share = length / np.float32(mean) if mean else np.ones_like(length)
         norms = np.float32(self._k1) * (np.float32(1 - self._b) + np.float32(self._b) * share)
         return _Statistics(len(seen), mask, norms)
-
-
-class LexicalScores:
-    """The BM25 scores of one request: 0 where no word matches. The score of a request is the sum over its words."""
-
-    def __init__(self, scores: Floats, mask: Mask | None) -> None:
-        self._scores, self._mask = scores, mask
-        self._seen = scores if mask is None else scores[mask]
-
-    @property
-    def mean(self) -> float:
-        """Mean score over all rows of the view."""
-        return float(self._seen.mean(dtype=np.float64)) if len(self._seen) else 0.0
-
-    @property
-    def std(self) -> float:
-        """Standard deviation over all rows of the view."""
-        return float(self._seen.std(dtype=np.float64)) if len(self._seen) else 0.0
-
-    def top(self, k: int, within: Mask | None = None) -> Ranking:
-        """At most k rows with a matching word, best first, ties by row."""
-        matching = np.where(self._scores > 0, self._scores, np.float32(-np.inf))
-        return best(matching, k, intersected(self._mask, within))
-
-    def at(self, rows: Rows) -> Floats:
-        """Scores of given rows of the view, (len(rows),) float32."""
-        return self._scores[rows]

@@ -14,9 +14,13 @@ from toolsearch.tool import ToolSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from toolsearch.engines.views import Recent
     from toolsearch.index.store import Numbers, Rows, Store
 
+BLOCK: Final = 16_384
+"""Tools that are parsed and analysed at a time: what a build holds in memory beside its arrays."""
 CACHED: Final = 4096
 """Tools kept parsed by an index in a folder."""
 
@@ -44,11 +48,18 @@ class StoredTools:
 
 
 def made(store: Store, rows: Rows, encoder: str | None, dimension: int) -> Piece:
-    """A piece of rows, analysed anew; vectors come from the truth as far as they are there."""
-    numbers: list[int] = rows.bodies.tolist()
+    """A piece of rows, analysed anew, BLOCK tools at a time; vectors come from the truth as far as they are there."""
+    parts = [_block(store, rows, start) for start in range(0, len(rows.rows), BLOCK)]
+    segment = parts[0][0] if len(parts) == 1 else merged_segment(parts, len(rows.rows))
+    return Piece(_with_vectors(store, segment, rows, encoder, dimension), rows)
+
+
+def _block(store: Store, rows: Rows, start: int) -> tuple[Segment, NDArray[np.int32]]:
+    """Tools from a position on as a segment, and their places."""
+    numbers: list[int] = rows.bodies[start : start + BLOCK].tolist()
     texts = store.texts(numbers)
     segment = Segment.of([ToolSpec.from_json(texts[number]) for number in numbers])
-    return Piece(_with_vectors(store, segment, rows, encoder, dimension), rows)
+    return segment, np.arange(start, start + len(numbers), dtype=np.int32)
 
 
 def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | None, dimension: int) -> Piece:
@@ -101,12 +112,12 @@ def _with_vectors(store: Store, segment: Segment, rows: Rows, encoder: str | Non
 
 
 def _filled(store: Store, dense: DenseSegment, rows: Rows, encoder: str, lacking: Numbers) -> DenseSegment:
-    found = store.vectors(encoder, rows.bodies[lacking].tolist())
-    if not found:
-        return dense
     vectors, missing = dense.vectors.copy(), dense.missing.copy()
-    for place in lacking.tolist():
-        vector = found.get(int(rows.bodies[place]))
-        if vector is not None and len(vector) == vectors.shape[1]:
-            vectors[place], missing[place] = vector, False
+    for start in range(0, len(lacking), BLOCK):
+        places: list[int] = lacking[start : start + BLOCK].tolist()
+        found = store.vectors(encoder, rows.bodies[places].tolist())
+        for place in places:
+            vector = found.get(int(rows.bodies[place]))
+            if vector is not None and len(vector) == vectors.shape[1]:
+                vectors[place], missing[place] = vector, False
     return DenseSegment.of(vectors, missing)
