@@ -98,6 +98,11 @@ def test_excluded_ids_leave_the_view_but_not_its_statistics(corpus: MemoryCorpus
     assert len(ids(found)) == 3
 
 
+def test_excluding_a_hidden_tool_changes_nothing(corpus: MemoryCorpus) -> None:
+    """A view is the same whether or not an excluded id belongs to somebody else's tool."""
+    assert view(corpus, groups=["legal"], exclude_ids=["bank/pay"]) == view(corpus, groups=["legal"])
+
+
 def test_get_respects_groups(corpus: MemoryCorpus) -> None:
     """A tool of other groups is not there for this caller."""
     assert view(corpus, groups=[]).get("bank/pay") is None

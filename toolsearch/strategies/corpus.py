@@ -215,12 +215,14 @@ def view(
 ) -> ToolView:
     """What one caller can find: all tools for `groups` None, else what a member of the groups may see.
 
-    `condition` is a filter (see `filters.parse`); it and the excluded ids only narrow the answer.
+    `condition` is a filter (see `filters.parse`); it and the excluded ids only narrow the answer. Ids of tools that
+    the caller may not see change nothing.
 
     Raises:
         InvalidFilter: the condition is outside the filter language.
     """
     allowed = corpus.everyone() if groups is None else corpus.visible_to(frozenset(groups))
     kept = None if condition is None else corpus.matching(condition, allowed)
-    excluded = (corpus.row(tool_id) for tool_id in exclude_ids)
-    return ToolView(corpus, allowed, kept, frozenset(row for row in excluded if row is not None))
+    rows = {row for tool_id in exclude_ids if (row := corpus.row(tool_id)) is not None}
+    excluded = frozenset(row for row in rows if allowed.mask is None or allowed.mask[row])
+    return ToolView(corpus, allowed, kept, excluded)
