@@ -200,7 +200,7 @@ def failing(how: str) -> Iterator[Encoder]:
         return answers[how](body)
 
     with endpoint(answer) as served:
-        limits = Limits(seconds=0.5, tries=2, first_pause=0.01, longest_pause=0.05)
+        limits = Limits(seconds=2.0, tries=2, first_pause=0.01, longest_pause=0.05)
         yield OpenAIEncoder(f"{served.url}#m", limits)
 
 
