@@ -78,10 +78,10 @@ def _queries(index: ToolIndex, requests: Sequence[str]) -> dict[str, float]:
     view = index.view()
     corpus, encoder, dense = view.corpus, view.corpus.encoder, view.corpus.dense
     terms = {request: request_terms(request) for request in requests}
-    found["words engine"] = _each(requests, lambda r: _scored(corpus.lexical.score(terms[r], view.allowed)))
+    found["words engine"] = _each(requests, lambda r: _scored(corpus.lexical.score_many([terms[r]], view.allowed)[0]))
     if encoder is not None and dense is not None:
         vectors = {request: encoder.encode([request], "query")[0] for request in requests}
-        found["vector engine"] = _each(requests, lambda r: _scored(dense.score(vectors[r], view.allowed)))
+        found["vector engine"] = _each(requests, lambda r: _scored(dense.score_many([vectors[r]], view.allowed)[0]))
         found["recall"] = getattr(dense, "recall", lambda: None)() or 1.0
         found["faiss flat"] = _flat(dense, vectors)
         found["hybrid over engines"] = found["hybrid"] / (found["words engine"] + found["vector engine"])
@@ -140,8 +140,9 @@ def _changes(
 ) -> dict[str, float]:
     """One tool, until a search shows it; then ten thousand in batches, removed ones among them."""
     fresh = list(made(real, MANY + 1, size.seed + 1))
-    for spec, first, second in fresh if encoder else ():
-        encoder.expect(spec, first, second)
+    if encoder is not None:
+        for spec, first, second in fresh:
+            encoder.expect(spec, first, second)
     specs = [spec for spec, _, _ in fresh]
     before = time.process_time()
     index.upsert(specs[:1])
