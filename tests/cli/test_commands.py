@@ -216,3 +216,15 @@ def test_a_pipe_that_ends_early(index: Path) -> None:
         assert search.stderr is not None
         search.stdout.close()
         assert search.stderr.read() == ""
+
+
+def test_similarity_without_vectors_says_so(index: Path, run: Run) -> None:
+    """Asked for vectors, an index of words answers by words and tells that."""
+    assert "no vectors" in run("search", "refund", "-i", index, "--strategy", "vector")[1]
+
+
+def test_judged_tools_that_are_not_there_are_told(index: Path, tmp_path: Path, run: Run) -> None:
+    """A wrong id in judged requests is named instead of only lowering the figures."""
+    queries = write(tmp_path / "q.jsonl", '{"id": "1", "query": "refund", "relevant": ["ghost/tool"]}')
+    code, _, err = run("eval", "-i", index, "--queries", queries)
+    assert (code, "ghost/tool" in err) == (0, True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toolsearch.cli import options
+from toolsearch.cli.reading import tell_strangers
 from toolsearch.errors import InvalidInput, InvalidSource
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def calibrate(given: CalibrateOptions) -> None:
     judge = open_judge(given.judge) if given.judge else None
     names = given.strategy or (["hybrid", "hybrid+judge"] if judge else ["hybrid"])
     with ToolIndex.open(given.index, read_only=True) as index:
+        tell_strangers(index, queries)
         view = index.view()
         known = _known(given.index / FILE, view, len(index))
         for name in names:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from toolsearch.cli import options
+from toolsearch.cli.reading import tell_strangers
 from toolsearch.errors import InvalidInput
 
 
@@ -38,6 +39,7 @@ def evaluate(given: EvaluateOptions) -> None:
     if not queries:
         raise InvalidInput(f"no judged request of split {given.split!r:.80} in {str(given.queries)!r}")
     with ToolIndex.open(given.index, read_only=True) as index:
+        tell_strangers(index, queries)
         pairs = [(query.id, query.query) for query in queries]
         view = index.view(caller=given.caller or None)
         print(overview(queries, list(run(index.retriever(given.strategy), view, pairs, k=given.k))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -59,6 +60,8 @@ def changes(context: typer.Context, as_json: options.AsJson = False) -> None:
     if as_json:
         print(formats.as_json([asdict(one) for one in found]))
         return
+    if not found:
+        print("nothing has changed", file=sys.stderr)
     for one in found:
         held = ", held back" if one.held else ""
         print(f"{formats.shown(one.id, 200)}: {one.kind} {one.since}{held}")
@@ -104,7 +107,6 @@ def login(
 
 def _shown(url: str) -> None:
     """Show an address in a browser, and in the terminal for where there is none."""
-    import sys
     import webbrowser
 
     print(f"sign in at: {formats.shown(url, 4_000)}", file=sys.stderr)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from toolsearch.cli.formats import shown
 
 if TYPE_CHECKING:
+    from toolsearch.evaluation.judged import JudgedQuery
     from toolsearch.index.encoding import Progress
+    from toolsearch.index.tool_index import ToolIndex
     from toolsearch.tool import Tool
 
 
@@ -36,6 +38,14 @@ def read_sources(
     for problem in loaded.problems:
         print(f"left out: {shown(str(problem), 400)}", file=sys.stderr)
     return loaded.tools
+
+
+def tell_strangers(index: ToolIndex, queries: Iterable[JudgedQuery]) -> None:
+    """Say on standard error which judged tools the index does not have: they count as not found."""
+    strangers = sorted({tool_id for query in queries for tool_id in query.relevant if index.origin(tool_id) is None})
+    if strangers:
+        named = ", ".join(shown(one, 80) for one in strangers[:3])
+        print(f"judged tools that are not in this index: {len(strangers)}, such as {named}", file=sys.stderr)
 
 
 def defined_sources(path: Path) -> list[str | Path] | None:

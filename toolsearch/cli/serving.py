@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,7 +45,26 @@ def serve(given: ServeOptions) -> None:
     """
     from toolsearch.server.running import serve as run
 
-    run(settings_of(given), "toolsearch.cli.serving:worker")
+    settings = settings_of(given)
+    _check(settings)
+    print(f"toolsearch: serving {settings.indexes[0]} at http://{settings.host}:{settings.port}", file=sys.stderr)
+    run(settings, "toolsearch.cli.serving:worker")
+
+
+def _check(settings: Settings) -> None:
+    """Read what every worker will read, so that what cannot be is one error instead of workers that end.
+
+    Raises:
+        InvalidInput: the gateway's file is not acceptable.
+        IndexFault: an index cannot be opened.
+    """
+    from toolsearch import ToolIndex
+    from toolsearch.mcp.config import Config
+
+    if settings.mcp is not None:
+        Config.read(settings.mcp)
+    for path in settings.indexes:
+        ToolIndex.open(path, read_only=True).close()
 
 
 def settings_of(given: ServeOptions) -> Settings:

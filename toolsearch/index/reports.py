@@ -92,6 +92,12 @@ def row_numbers(state: State, view: ToolView) -> NDArray[np.int64] | None:
     return np.concatenate([state.base.rows.rows, state.delta.rows.rows])[state.corpus.rows(view.allowed)]
 
 
+def origin(parts: Parts, tool_id: str) -> str | None:
+    """What replaces a tool, together with others; None when there is no such tool."""
+    entry = parts.reader.entries([tool_id]).get(tool_id)
+    return None if entry is None else entry.origin
+
+
 def verified(parts: Parts) -> Report:
     """Read every file, and measure approximate search against exact search."""
     found = problems(parts)

@@ -161,12 +161,12 @@ class ToolIndex:
         return self._writer.remove([ids] if isinstance(ids, str) else ids)
 
     def replace(self, source: str, tools: Iterable[Given]) -> Changes:
-        """Make these all the tools that came from a source, such as one MCP server.
-
-        Raises:
-            InvalidTool: something given is not a tool.
-        """
+        """Make these all the tools that came from a source, such as one MCP server; errors as `upsert`."""
         return self._writer.replace(source, self._taken(tools))
+
+    def origin(self, tool_id: str) -> str | None:
+        """Who put a tool here, as `replace` was told, else the tool's source; None when it is not here."""
+        return reports.origin(self._parts, tool_id)
 
     def get(self, tool_id: str, caller: Iterable[str] | None = None) -> ToolSpec | None:
         """A tool by id; None when it is not there for this caller."""

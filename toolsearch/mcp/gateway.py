@@ -135,13 +135,22 @@ class Gateway:
             ToolExecutionError: there is no such tool for this caller, the arguments do not fit, or it failed; the text
                 is for the model.
         """
-        spec = await asyncio.to_thread(self.finder.tool, name, caller)
+        spec = await self._allowed(name, caller)
         faults = await asyncio.to_thread(check_arguments, spec, arguments)
         if faults:
             raise ToolArgumentsError(with_schema(f"the arguments do not fit: {'; '.join(faults)}", spec))
         if caller.record is not None:
             caller.record(spec.id)
         return await self._runner(spec).run(Call(spec=spec, arguments=arguments, caller=caller, progress=progress))
+
+    async def _allowed(self, name: str, caller: Caller) -> ToolSpec:
+        """The tool of a name; when changes are held back, as its server has it in this run, not as it is remembered."""
+        spec = await asyncio.to_thread(self.finder.tool, name, caller)
+        upstream = self._upstreams.get(spec.source.removeprefix("mcp:"))
+        if self.options.changes != "hold" or upstream is None or upstream.listed.is_set():
+            return spec
+        await upstream.listed.wait()
+        return await asyncio.to_thread(self.finder.tool, name, caller)
 
     def _runner(self, spec: ToolSpec) -> Upstream | Running:
         kind, _, name = spec.source.partition(":")

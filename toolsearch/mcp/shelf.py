@@ -76,7 +76,7 @@ class Shelf:
             self.index.remove(stray)
 
     def _own(self, source: str, tools: Sequence[Tool]) -> tuple[list[Tool], tuple[Problem, ...]]:
-        """The tools that may be this source's: a server cannot take the place of a tool that is somebody else's."""
+        """The tools that may be this source's: none takes the place of a tool that is somebody else's."""
         own: list[Tool] = []
         problems: list[Problem] = []
         for tool in tools:
@@ -90,11 +90,9 @@ class Shelf:
         return own, tuple(problems)
 
     def _found(self, tool_id: str, source: str) -> str:
-        """Whose tool it was before this run, where that can be seen."""
-        present = self.index.get(tool_id)
-        if present is None or not source.startswith("mcp:") or not present.source:
-            return source
-        return present.source
+        """Whose tool it was before this run: a source never takes a tool that the index has of somebody else."""
+        origin = self.index.origin(tool_id)
+        return source if origin is None else origin or "the index"
 
     def _tell(self, changes: Sequence[Change]) -> None:
         for one in changes:

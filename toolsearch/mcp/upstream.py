@@ -54,7 +54,9 @@ class Upstream:
         self._sessions: OrderedDict[str, Session] = OrderedDict({"": self._session(behind.server)})
         self._syncing = asyncio.Lock()
         self.settled = asyncio.Event()
-        """Set when the server was listed, or could not be."""
+        """Set when the server was listed, or could not be, or is remembered."""
+        self.listed = asyncio.Event()
+        """Set when the server was listed in this run, or could not be."""
         self.status = SourceStatus(name=self.name, kind="mcp", state="starting")
 
     async def recall(self) -> None:
@@ -93,6 +95,7 @@ class Upstream:
                 await self._down(error)
             finally:
                 self.settled.set()
+                self.listed.set()
         return self.status
 
     async def run(self, call: Call) -> CallToolResult:

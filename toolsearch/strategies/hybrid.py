@@ -129,6 +129,8 @@ def _pool(ballots: Sequence[Ballot | RoutedBallot], view: ToolView, most: int) -
 def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats] | None:
     """A vector for each text, made in one call; None where similarity has no say."""
     encoder = corpus.encoder
+    if encoder is None and settings.share(1) >= 1:
+        notes.append("this index has no vectors: ranked by words")
     if (
         settings.share(1) <= 0
         or corpus.dense is None
