@@ -70,7 +70,9 @@ def test_workers_share_index_sessions_and_numbers(tmp_path: Path) -> None:
                 found = other.post(f"/v1/sessions/{session}/search", json={"query": "lamp", "k": 1}).json()
                 assert [hit["id"] for hit in found["hits"]] + found["available"] == ["switch_light"]
         text = client.get("/metrics").text
-        line = next(one for one in text.splitlines() if "search" in one and one.startswith("toolsearch_requests_total"))
+        line = next(
+            one for one in text.splitlines() if "/search" in one and one.startswith("toolsearch_requests_total")
+        )
         assert line.endswith(" 12.0"), text
 
 
