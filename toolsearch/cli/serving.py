@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,13 +42,10 @@ def serve(given: ServeOptions) -> None:
 
     Open on loopback; elsewhere only with keys (toolsearch keys create).
     """
-    from toolsearch.server.running import check_open
     from toolsearch.server.running import serve as run
 
     settings = settings_of(given)
-    check_open(settings)
     _check(settings)
-    print(f"toolsearch: serving {settings.indexes[0]} at http://{settings.host}:{settings.port}", file=sys.stderr)
     run(settings, "toolsearch.cli.serving:worker")
 
 

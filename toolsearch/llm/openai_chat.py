@@ -162,14 +162,14 @@ def _call(body: Json) -> ToolCall:
     return ToolCall(call_id(body.get("id")), function.get("name") or "", as_text(function.get("arguments") or "{}"))
 
 
-def usage(body: Json | None) -> Usage:
-    """Tokens of a response."""
+def usage(body: Json | None, asked: str = "prompt", answered: str = "completion") -> Usage:
+    """Tokens of a response; OpenAI's two APIs differ in what they call those asked and those answered."""
     if not body:
         return Usage()
-    details: Json = body.get("prompt_tokens_details") or {}
+    details: Json = body.get(f"{asked}_tokens_details") or {}
     return Usage(
-        input_tokens=body.get("prompt_tokens") or 0,
-        output_tokens=body.get("completion_tokens") or 0,
+        input_tokens=body.get(f"{asked}_tokens") or 0,
+        output_tokens=body.get(f"{answered}_tokens") or 0,
         cached_tokens=details.get("cached_tokens") or 0,
         written_tokens=details.get("cache_write_tokens") or 0,
     )

@@ -17,13 +17,12 @@ from toolsearch.conversation import (
     Text,
     ToolCall,
     ToolResult,
-    Usage,
     UserMessage,
 )
 from toolsearch.errors import ModelFailed
 from toolsearch.llm.clients import here
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.openai_chat import REASONING, client, url
+from toolsearch.llm.openai_chat import REASONING, client, url, usage
 from toolsearch.llm.written import (
     Calls,
     as_object,
@@ -212,7 +211,7 @@ def parse(body: Json, search: str) -> ChatResponse:
     message = AssistantMessage("".join(texts), tuple(calls), verbatim)
     return ChatResponse(
         message=message,
-        usage=usage(body.get("usage")),
+        usage=usage(body.get("usage"), "input", "output"),
         finish=finish,
         model=body.get("model", ""),
         chances=_chances(body),
@@ -240,19 +239,6 @@ def _take(item: Json, search: str, found: tuple[list[str], list[ToolCall]], kept
             kept["reasoning"].append(item)
         case _:
             return
-
-
-def usage(body: Json | None) -> Usage:
-    """Tokens of a response."""
-    if not body:
-        return Usage()
-    details: Json = body.get("input_tokens_details") or {}
-    return Usage(
-        input_tokens=body.get("input_tokens") or 0,
-        output_tokens=body.get("output_tokens") or 0,
-        cached_tokens=details.get("cached_tokens") or 0,
-        written_tokens=details.get("cache_write_tokens") or 0,
-    )
 
 
 class _Pieces:

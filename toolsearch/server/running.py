@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -50,6 +51,7 @@ def serve(settings: Settings, factory: str) -> None:
         InvalidInput: the service would be open to others without keys.
     """
     check_open(settings)
+    print(f"toolsearch: serving {settings.indexes[0]} at http://{settings.host}:{settings.port}", file=sys.stderr)
     with ExitStack() as stack:
         handed_on = {HANDED: settings.model_dump_json()}
         if settings.workers > 1:
