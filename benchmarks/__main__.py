@@ -14,6 +14,7 @@ from benchmarks import report as reports
 from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
+from benchmarks.endurance import endure
 from benchmarks.fit import fit
 from benchmarks.judges import SPARROW, compared
 from benchmarks.languages import languages_table
@@ -206,8 +207,12 @@ def service(
     requests: Annotated[int, typer.Option(help="Searches of each load.")] = 300,
     clients: Annotated[str, typer.Option(help="Numbers of clients, separated by commas.")] = "1,4,16,64",
     workers: Annotated[int, typer.Option(help="Processes of the service.")] = 1,
+    endurance: Annotated[int, typer.Option(metavar="N", help="Instead: N mixed requests, watching its memory.")] = 0,
 ) -> None:
     """Put the service under load on loopback: throughput, times, CPU against searches in process, failures."""
+    if endurance:
+        print(endure(endurance, workers))
+        return
     print(measure_service(requests, [int(one) for one in _names(clients)], workers))
 
 

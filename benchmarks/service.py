@@ -57,7 +57,7 @@ def measure(requests: int, clients: Sequence[int], workers: int) -> str:
         answerable = [one.query for one in read_queries(DEMO / "requests.jsonl") if one.answerable]
         queries, warming = answerable[:requests], answerable[requests : requests + 20]
         inside = _in_process(index, queries, warming)
-        with _service(index, workers) as (url, process):
+        with serving(index, workers) as (url, process):
             loads = asyncio.run(_loads(url, process, (queries, warming), clients))
     head = "| load | clients | requests/s | p50 ms | p95 ms | p99 ms | server CPU ms/request | failed |"
     rows = [head, "|---|---:|---:|---:|---:|---:|---:|---:|", *(load.row() for load in loads)]
@@ -80,7 +80,7 @@ def _in_process(index: Path, queries: Sequence[str], warming: Sequence[str]) -> 
 
 
 @contextmanager
-def _service(index: Path, workers: int) -> Iterator[tuple[str, int]]:
+def serving(index: Path, workers: int) -> Iterator[tuple[str, int]]:
     """A service in a process of its own; its address and process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -177,13 +177,14 @@ async def _change(client: httpx2.AsyncClient) -> None:
 def cpu_of(process: int) -> float:
     """Seconds of CPU that a process and its workers have used; not those of a rebuild, which is a process apart."""
     seconds = 0.0
-    for known in (process, *_workers(process)):
+    for known in (process, *workers_of(process)):
         fields = Path(f"/proc/{known}/stat").read_text("ascii").rpartition(")")[2].split()
         seconds += (int(fields[11]) + int(fields[12])) / TICKS
     return seconds
 
 
-def _workers(process: int) -> list[int]:
+def workers_of(process: int) -> list[int]:
+    """The worker processes of a service; a rebuild is none."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
     lines = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
     return [child for child, line in lines.items() if b"rebuilding" not in line]

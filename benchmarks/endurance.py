@@ -1,0 +1,150 @@
+"""The service for a long time: does its memory stay flat, and does any of many requests go wrong?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.service import DEMO, cpu_of, serving, workers_of
+from toolsearch import ToolIndex
+from toolsearch.evaluation.judged import read_queries
+
+CLIENTS: Final = 8
+LOOKS: Final = 25
+"""Looks at the memory, evenly over the requests."""
+KNOWN: Final = "payments/refund_payment"
+PROTOCOL: Final = "2026-07-28"
+META: Final = {
+    "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as bytes, and the status of a right answer."""
+
+    raw: bytes
+    status: int
+
+
+def endure(requests: int, workers: int = 1) -> str:
+    """Send so many mixed requests to a service over a copy of the demo; gives a table of its memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        index = Path(folder) / "demo"
+        shutil.copytree(DEMO, index, ignore=shutil.ignore_patterns("service*", "leases", "data"))
+        ToolIndex.build(index).close()
+        queries = [one.query for one in read_queries(DEMO / "requests.jsonl")]
+        with serving(index, workers) as (url, process):
+            return asyncio.run(_all(int(url.rpartition(":")[2]), process, requests, queries))
+
+
+async def _all(port: int, process: int, requests: int, queries: Sequence[str]) -> str:
+    rows = ["| requests | minutes | server CPU s | memory MB |", "|---:|---:|---:|---:|"]
+    wrong: list[str] = []
+    seen: list[float] = []
+    start, step = time.perf_counter(), max(requests // LOOKS, 1)
+    for done in range(0, requests, step):
+        waiting = iter(range(done, min(done + step, requests)))
+        await asyncio.gather(*(_client(port, waiting, queries, wrong) for _ in range(CLIENTS)))
+        seen.append(memory_of(process))
+        minutes = (time.perf_counter() - start) / 60
+        rows.append(f"| {min(done + step, requests):,} | {minutes:.1f} | {cpu_of(process):.0f} | {seen[-1]:.1f} |")
+        print(rows[-1], flush=True)
+    grown = _slope(seen[len(seen) // 2 :]) * 10_000 / step
+    told = f"Failed or wrong: {len(wrong)}. Growth over the second half: {grown:+.2f} MB for 10,000 requests."
+    return "\n".join([*rows, "", told, *wrong[:5]])
+
+
+async def _client(port: int, waiting: Any, queries: Sequence[str], wrong: list[str]) -> None:
+    reading, writing = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for number in waiting:
+            asked = request(number, queries)
+            writing.write(asked.raw)
+            status, body = await answer(reading)
+            if status != asked.status or (b'"hits":[' in body and b'"version":' not in body):
+                wrong.append(f"request {number}: {status}, not {asked.status}: {body[:200]!r}")
+    finally:
+        writing.close()
+
+
+def request(number: int, queries: Sequence[str]) -> Asked:
+    """The request of a number: repeated and new searches, tools, lists, mistakes, sessions, and the gateway's tools."""
+    query = queries[number % len(queries)]
+    match number % 20:
+        case 0:
+            return post("/v1/search", {"query": f"{query} {number}", "explain": True})
+        case 1:
+            return post("/v1/explain", {"query": query, "tool": KNOWN})
+        case 2:
+            return Asked(_head("GET", f"/v1/tools/{KNOWN}"), 200)
+        case 3:
+            return Asked(_head("GET", f"/v1/tools/no/such_{number}"), 404)
+        case 4:
+            return Asked(_head("GET", "/v1/tools?limit=20"), 200)
+        case 5:
+            return post("/v1/search", {"query": ""}, 422)
+        case 6:
+            return post("/v1/sessions", {}, 201)
+        case 7:
+            return _gateway("tools/list", number, {})
+        case 8 | 9:
+            arguments = {"name": "search_tools", "arguments": {"query": query}}
+            return _gateway("tools/call", number, arguments, "search_tools")
+        case _:
+            return post("/v1/search", {"query": query, "schemas": "full" if number % 2 else "short"})
+
+
+def _gateway(method: str, number: int, parameters: dict[str, Any], name: str = "") -> Asked:
+    body = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": META}}
+    more = f"MCP-Protocol-Version: {PROTOCOL}\r\nMcp-Method: {method}\r\n" + (f"Mcp-Name: {name}\r\n" if name else "")
+    return post("/mcp", body, more=more)
+
+
+def post(path: str, body: dict[str, Any], status: int = 200, more: str = "") -> Asked:
+    """A request with a JSON body."""
+    sent = json.dumps(body).encode()
+    accepted = "Accept: application/json, text/event-stream\r\n"
+    head = _head("POST", path, f"{accepted}{more}Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n")
+    return Asked(head + sent, status)
+
+
+def _head(method: str, path: str, more: str = "") -> bytes:
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode()
+
+
+async def answer(reading: asyncio.StreamReader) -> tuple[int, bytes]:
+    """Status and body of the next answer of a connection: HTTP/1.1 as this service speaks it."""
+    head = (await reading.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
+    if "chunked" not in fields.get("transfer-encoding", ""):
+        return int(head.split(" ", 2)[1]), await reading.readexactly(int(fields.get("content-length", 0)))
+    body = b""
+    while size := int(await reading.readline(), 16):
+        body += (await reading.readexactly(size + 2))[:-2]
+    await reading.readline()
+    return int(head.split(" ", 2)[1]), body
+
+
+def memory_of(process: int) -> float:
+    """Megabytes of a process and its workers that lie in memory and are no file's."""
+    total = 0
+    for known in (process, *workers_of(process)):
+        lines = Path(f"/proc/{known}/status").read_text("ascii").splitlines()
+        total += next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+    return total / 1024
+
+
+def _slope(values: Sequence[float]) -> float:
+    """Growth from one value to the next, by least squares."""
+    middle = (len(values) - 1) / 2
+    spread = sum((place - middle) ** 2 for place in range(len(values)))
+    return sum((place - middle) * value for place, value in enumerate(values)) / spread if spread else 0.0
