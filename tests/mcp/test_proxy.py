@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mcp.support import client, gateway, made, names, run, search, spec, text
+from tests.mcp.support import client, described, gateway, made, names, run, search, server, spec, text, until
 from toolsearch.conversation import Media
 from toolsearch.errors import DuplicateTool, InvalidSource, ToolErrorForModel
 from toolsearch.mcp.server import GatewayServer
@@ -196,6 +197,34 @@ def test_the_summary_names_what_is_behind() -> None:
             assert told.endswith("source039 and 20 more.")
 
     asyncio.run(inside())
+
+
+def test_the_first_list_of_a_cold_gateway_waits_for_pinned_tools(tmp_path: Path) -> None:
+    """A client that asks once, before any server was listed, sees them too."""
+    document = {"mcpServers": {"far": server(tmp_path / "far.json", described("radar"))}}
+
+    async def go() -> None:
+        async with client(gateway(document=document, pinned=["far/radar"])) as connected:
+            assert [tool.name for tool in (await connected.list_tools()).tools][3:] == ["far__radar"]
+
+    asyncio.run(go())
+
+
+def test_a_variable_that_is_not_set_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator learns which one is missing before a call fails."""
+    monkeypatch.delenv("SHOP_KEY", raising=False)
+    paths = {"/orders": {"get": {"operationId": "list_orders", "responses": {}}}}
+    info = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths}
+    (tmp_path / "shop.json").write_text(json.dumps(info))
+    api = {"file": "shop.json", "base": "https://shop.example", "headers": {"Authorization": "Bearer ${SHOP_KEY}"}}
+
+    async def go() -> None:
+        over = gateway(folder=tmp_path, openapi={"shop": api})
+        async with client(over):
+            await until(lambda: over.sources()[0].state == "ready")
+            assert "'SHOP_KEY' is not set" in str(over.sources()[0].problems[0])
+
+    asyncio.run(go())
 
 
 def test_pinned_tools_stand_beside_the_doors() -> None:

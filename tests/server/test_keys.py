@@ -49,11 +49,30 @@ def test_revoked_and_expired_keys_open_nothing(keys: Keys) -> None:
     keys.refresh()
     assert keys.find(token) is not None
     assert keys.find(short) is None
-    assert keys.revoke(key.id)
-    assert not keys.revoke(key.id)
+    assert keys.revoke(key.id) == key
+    with pytest.raises(InvalidInput, match="no key"):
+        keys.revoke(key.id)
     keys.refresh()
     assert keys.find(token) is None
     assert keys.needed
+
+
+def test_a_key_is_revoked_by_its_name_too(keys: Keys) -> None:
+    """A name stands for one key that works; once it is revoked, another may have the name."""
+    first, _ = keys.create("agent", Role.SEARCH, None)
+    with pytest.raises(InvalidInput, match="'agent'"):
+        keys.create("agent", Role.ADMIN, None)
+    assert keys.revoke("agent") == first
+    second, _ = keys.create("agent", Role.SEARCH, None)
+    assert keys.revoke("agent").id == second.id
+    assert not keys.any_works()
+
+
+def test_the_id_goes_before_a_name(keys: Keys) -> None:
+    """Somebody who names a key like the id of another one does not change what an id stands for."""
+    first, _ = keys.create("agent", Role.SEARCH, None)
+    keys.create(first.id, Role.SEARCH, None)
+    assert keys.revoke(first.id).name == "agent"
 
 
 @pytest.mark.parametrize(

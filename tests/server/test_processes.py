@@ -19,7 +19,12 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from tests.server.running import build, serving, settings
+from toolsearch.errors import InvalidInput
 from toolsearch.server.application import Mounted
+from toolsearch.server.callers import Role
+from toolsearch.server.keys import Keys
+from toolsearch.server.running import check_open, serve
+from toolsearch.server.state import StateFile
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +112,23 @@ def test_it_refuses_to_listen_for_others_without_keys(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "toolsearch keys create" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_it_refuses_an_address_that_is_taken(tmp_path: Path) -> None:
+    """One line names it; no worker was started."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InvalidInput, match="choose another --port"):
+        serve(settings(build(tmp_path / "shop"), port=taken.getsockname()[1]), "nobody:nothing")
+
+
+def test_revoked_keys_let_nobody_listen_for_others(tmp_path: Path) -> None:
+    """A service that nobody could use does not open itself to a network."""
+    chosen = settings(build(tmp_path / "shop"), host="0.0.0.0")
+    state = StateFile(chosen.state_file)
+    Keys(state).create("gone", Role.ADMIN, None)
+    Keys(state).revoke("gone")
+    state.close()
+    with pytest.raises(InvalidInput, match="without a key that works"):
+        check_open(chosen)
 
 
 def test_keys_are_made_listed_and_revoked_by_command(tmp_path: Path) -> None:

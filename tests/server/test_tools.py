@@ -61,3 +61,11 @@ def test_indexes_tell_their_size_and_strategies(client: httpx2.Client) -> None:
     [found] = client.get("/v1/indexes").json()["indexes"]
     assert (found["name"], found["default"], found["tools"]) == ("shop", True, 3)
     assert "hybrid" in found["strategies"]
+
+
+def test_head_is_get_without_its_body(client: httpx2.Client) -> None:
+    """The page, probes and the interface answer it, and what is not there is not there."""
+    for path, status in (("/", 200), ("/livez", 200), ("/v1/tools", 200), ("/v1/tools/no/such", 404)):
+        answer = client.head(path)
+        assert (answer.status_code, answer.content) == (status, b"")
+        assert answer.headers["content-type"] == client.get(path).headers["content-type"]

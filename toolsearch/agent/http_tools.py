@@ -54,6 +54,12 @@ class HTTPTools:
             if self.hosts is not None and parts.hostname not in self.hosts:
                 raise InvalidInput(f"the host {parts.hostname[:80]!r} of {name!r:.80} is not among the allowed ones")
 
+    def unset(self) -> list[str]:
+        """Variables that headers name and the environment does not have now."""
+        values = [value for headers in self.headers.values() for value in headers.values()]
+        names = [name for value in values for name in _SECRET.findall(value)]
+        return [name for name in dict.fromkeys(names) if name not in os.environ]
+
     def for_tool(self, spec: ToolSpec) -> Executor:
         """What runs one tool.
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolsearch.cli import formats
-from toolsearch.errors import InvalidInput
 
 if TYPE_CHECKING:
     from toolsearch.server.keys import Keys
@@ -45,7 +44,8 @@ def create(
 ) -> None:
     """Make a key and print it: it cannot be shown again.
 
-    A search key without groups sees the tools that are open to everybody; write and admin keys see all.
+    A search key without groups sees the tools that are open to everybody; write and admin keys see all. Of keys that
+    work, no two have one name.
     """
     from toolsearch.server.callers import Role
 
@@ -77,15 +77,16 @@ def list_(index: Index = None, state: State = None) -> None:
 
 @app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as list shows it.", show_default=False)],
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="Its id or its name, as list shows them.", show_default=False)
+    ],
     index: Index = None,
     state: State = None,
 ) -> None:
     """Make a key useless; workers that run notice within a second."""
     with _keys(index, state) as keys:
-        if not keys.revoke(key):
-            raise InvalidInput(f"there is no key {key[:80]!r} that works; see: toolsearch keys list")
-    print(f"key {key} revoked")
+        gone = keys.revoke(key)
+    print(f"key {gone.id} ({gone.name}) revoked")
 
 
 @contextmanager

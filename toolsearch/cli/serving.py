@@ -40,7 +40,8 @@ class ServeOptions:
 def serve(given: ServeOptions) -> None:
     """Serve indexes over HTTP: REST, the page and the MCP gateway.
 
-    Open on loopback; elsewhere only with keys (toolsearch keys create).
+    Open on loopback until the first key is made; elsewhere only with keys (toolsearch keys create). Exit codes:
+    0 stopped, 2 settings, index or address (such as a taken port) that cannot be used, 3 a worker that did not start.
     """
     from toolsearch.server.running import serve as run
 

@@ -71,7 +71,8 @@ def _operations(name: str, api: OpenAPI, folder: Path) -> tuple[list[Tool], list
         one.spec.with_(namespace=name, source=f"openapi:{name}", groups=api.groups or one.spec.groups)
         for one in loaded.tools
     ]
-    return [Tool(spec, service.for_tool(spec)) for spec in specs], list(loaded.problems)
+    unset = [Problem("its headers", f"the variable {one[:80]!r} is not set, so calls fail") for one in service.unset()]
+    return [Tool(spec, service.for_tool(spec)) for spec in specs], [*unset, *loaded.problems]
 
 
 def _address(document: object, name: str) -> str:

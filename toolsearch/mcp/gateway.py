@@ -26,6 +26,8 @@ from toolsearch.mcp.shelf import Shelf
 from toolsearch.mcp.upstream import SourceStatus, Upstream
 from toolsearch.tool import Json, ToolSpec
 
+SHOWN: Final = 10
+"""Problems of one source that are logged."""
 SECONDS: Final = 300.0
 """Time for a call of a tool that is no server's."""
 _log = logging.getLogger("toolsearch.mcp")
@@ -67,14 +69,22 @@ class Gateway:
 
     async def settled(self) -> None:
         """Wait until every source was read once, or could not be: soon after the start, not for remembered tools."""
-        waiting = [self._read, *(one.settled for one in self._upstreams.values())]
-        if all(event.is_set() for event in waiting):
+        if self.is_settled:
             return
         try:
             async with asyncio.timeout_at(self._started + self.options.start):
-                await asyncio.gather(*(event.wait() for event in waiting))
+                await asyncio.gather(*(event.wait() for event in self._awaited))
         except TimeoutError:
             return
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return all(event.is_set() for event in self._awaited)
+
+    @property
+    def _awaited(self) -> list[asyncio.Event]:
+        return [self._read, *(one.settled for one in self._upstreams.values())]
 
     def sources(self) -> list[SourceStatus]:
         """How each source is."""
@@ -168,6 +178,8 @@ class Gateway:
             self._statuses[one.name] = status = await asyncio.to_thread(one.put, self.shelf)
             if status.state == "down":
                 _log.warning("source %s cannot be read: %s", one.name[:80], status.reason)
+            for problem in status.problems[:SHOWN]:
+                _log.warning("source %s: %s", one.name[:80], problem)
         if self._own:
             await asyncio.to_thread(self.shelf.keep_only, [one.source for one in self._upstreams.values()])
         await asyncio.gather(*(one.recall() for one in self._upstreams.values()))

@@ -48,7 +48,11 @@ class ToolList:
             InvalidInput: the cursor is not one of ours.
         """
         if self._options.mode == "proxy":
-            return await asyncio.to_thread(self._proxy, caller), None
+            tools = await asyncio.to_thread(self._proxy, caller)
+            if len(tools) < len(DOORS) + len(self._options.pinned) and not self._gateway.is_settled:
+                await self._gateway.settled()
+                tools = await asyncio.to_thread(self._proxy, caller)
+            return tools, None
         await self._gateway.settled()
         return await asyncio.to_thread(self._passthrough, caller, cursor)
 

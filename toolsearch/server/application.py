@@ -145,7 +145,7 @@ class Branch:
         path = str(scope.get("path", ""))
         own = path == MCP or path.startswith((f"{MCP}/", *self._about))
         if self._mcp is None or scope["type"] != "http" or not own:
-            await self._app(scope, receive, send)
+            await self._serve(scope, receive, send)
             return
         caller: Caller = scope["caller"]
         told = {
@@ -155,3 +155,12 @@ class Branch:
             "record": partial(self._service().record, caller),
         }
         await self._mcp({**scope, "toolsearch": told}, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """HEAD is answered like GET; whoever writes to the connection leaves the body out."""
+        if scope.get("method") != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        asked = {**scope, "method": "GET"}
+        await self._app(asked, receive, send)
+        scope["route"] = asked.get("route")

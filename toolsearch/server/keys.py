@@ -60,7 +60,7 @@ class Keys:
         """A new key, and the token to hand to its holder: it cannot be shown again.
 
         Raises:
-            InvalidInput: the name, the groups or the days are not acceptable.
+            InvalidInput: the name, the groups or the days are not acceptable, or a key that works has the name.
         """
         chosen = None if groups is None else frozenset(groups)
         _check(name, role, chosen, days)
@@ -68,25 +68,43 @@ class Keys:
         expires = None if days is None else now + 86_400 * days
         listed = None if chosen is None else json.dumps(sorted(chosen))
         values = (made, name, _digest(secret), role.value, listed, now, expires, None)
-        self._state.read(f"INSERT INTO keys ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608 - constant
+        with self._state.writing() as transaction:
+            if self._good(name):
+                raise InvalidInput(f"there is a key {name!r:.120} that works; revoke it, or choose another name")
+            transaction.execute(f"INSERT INTO keys ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
         return self._row(values), f"{MARK}_{made}_{secret}"
 
-    def revoke(self, key: str) -> bool:
-        """Make a key useless; tells whether there was such a key that still worked."""
-        changed = self._state.read(
-            "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL RETURNING id", (time.time(), key)
-        )
+    def revoke(self, key: str) -> Key:
+        """Make a key useless, named by its id or its name.
+
+        Raises:
+            InvalidInput: no key of this id or name works, or several of the name do.
+        """
+        found = [one for one in self.list() if one.revoked is None and one.id == key] or self._good(key)
+        if not found:
+            raise InvalidInput(f"there is no key {key[:80]!r} that works; see: toolsearch keys list")
+        if len(found) > 1:
+            raise InvalidInput(
+                f"{len(found)} keys are called {key[:80]!r}: {', '.join(one.id for one in found)}; say which"
+            )
+        self._state.read("UPDATE keys SET revoked = ? WHERE id = ?", (time.time(), found[0].id))
         self._moved = -1
-        return bool(changed)
+        return found[0]
+
+    def _good(self, name: str) -> list[Key]:
+        """The keys of a name that work."""
+        now = time.time()
+        return [one for one in self.list() if one.name == name and one.good(now)]
 
     def list(self) -> list[Key]:
         """All keys that were ever made, oldest first."""
         rows = self._state.read(f"SELECT {COLUMNS} FROM keys ORDER BY created, id")  # noqa: S608 - constant
         return [self._row(row) for row in rows]
 
-    def any(self) -> bool:
-        """Whether a key was ever made; from then on nobody enters without one."""
-        return bool(self._state.read("SELECT 1 FROM keys LIMIT 1"))
+    def any_works(self) -> bool:
+        """Whether somebody can enter with a key."""
+        now = time.time()
+        return any(one.good(now) for one in self.list())
 
     def refresh(self) -> None:
         """Take in keys that this or another process made or revoked."""

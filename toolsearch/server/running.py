@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from contextlib import ExitStack
 from tempfile import TemporaryDirectory
@@ -26,7 +27,7 @@ HANDED: Final = "TOOLSEARCH_HANDED_SETTINGS"
 
 
 def check_open(settings: Settings) -> None:
-    """Make sure that only this machine reaches a service without keys.
+    """Make sure that only this machine reaches a service without keys that work.
 
     Raises:
         InvalidInput: it would listen elsewhere, and there are none.
@@ -35,22 +36,39 @@ def check_open(settings: Settings) -> None:
         return
     state = StateFile(settings.state_file)
     try:
-        if not Keys(state).any():
+        if not Keys(state).any_works():
             raise InvalidInput(
-                f"refusing to listen on {settings.host!r} without keys: anybody could read and change the catalog; "
+                f"refusing to listen on {settings.host!r} without a key that works: anybody could come, or nobody; "
                 "make one with: toolsearch keys create NAME --role admin"
             )
     finally:
         state.close()
 
 
+def check_address(settings: Settings) -> None:
+    """Make sure that there is somewhere to listen.
+
+    Raises:
+        InvalidInput: the address is not this machine's, or its port is taken.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        socket.create_server((settings.host, settings.port), family=family).close()
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot listen at {settings.host[:120]}:{settings.port} ({error.strerror or error}); "
+            "choose another --port or --host"
+        ) from None
+
+
 def serve(settings: Settings, factory: str) -> None:
     """Serve until told to stop; `factory` is the `module:function` that makes a worker's application.
 
     Raises:
-        InvalidInput: the service would be open to others without keys.
+        InvalidInput: the service would be open to others without keys, or cannot listen.
     """
     check_open(settings)
+    check_address(settings)
     print(f"toolsearch: serving {settings.indexes[0]} at http://{settings.host}:{settings.port}", file=sys.stderr)
     with ExitStack() as stack:
         handed_on = {HANDED: settings.model_dump_json()}
