@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar, cast
 
 from toolsearch.conversation import (
     AssistantMessage,
@@ -21,6 +21,7 @@ from toolsearch.conversation import (
 from toolsearch.errors import InvalidInput
 from toolsearch.tool import Json, canonical
 
+T = TypeVar("T")
 FORMAT: Final = 1
 
 
@@ -35,15 +36,24 @@ def load_messages(text: str) -> tuple[Message, ...]:
     Raises:
         InvalidInput: it is something else.
     """
+    return stored(text, FORMAT, "a stored conversation", lambda body: tuple(map(message_of, body["messages"])))
+
+
+def stored(text: str, version: int, what: str, read: Callable[[Json], T]) -> T:
+    """What `read` makes of a stored JSON object, whose `v` says which version wrote it.
+
+    Raises:
+        InvalidInput: the text is something else than `what`, or of another version.
+    """
     try:
         body: Any = json.loads(text)
-        if body["v"] != FORMAT:
-            raise InvalidInput(f"a conversation of format {body['v']!r:.40}; this version reads {FORMAT}")
-        return tuple(message_of(one) for one in body["messages"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"not a stored conversation: {text[:80]!r} ({error!s:.80})") from None
+        if body["v"] != version:
+            raise InvalidInput(f"{what} of format {body['v']!r:.40}; this version reads {version}")
+        return read(body)
+    except InvalidInput:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        raise InvalidInput(f"not {what}: {text[:80]!r} ({type(error).__name__}: {error!s:.80})") from None
 
 
 def message_json(message: Message) -> Json:

@@ -1,7 +1,8 @@
 """Tokens by a stated model, for providers that do not count them.
 
 A token is four characters of the request's JSON (tools first, then messages, as providers cache them); cached is
-what the request has in common with the one before it in the same run, from the start, in whole blocks.
+what the request has in common with the one before it in the same run, from the start, in whole blocks. With native
+search a found tool's definition is read where the first result refers to it, so that it is cached with its message.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from typing import Final
 
 from toolsearch.chat import ChatRequest, ChatResponse
-from toolsearch.conversation import Usage
+from toolsearch.conversation import Message, Reference, ToolResult, Usage
 from toolsearch.tool import ToolSpec
 from toolsearch.transcript import message_json
 
@@ -20,11 +21,18 @@ BLOCK: Final = 64
 
 
 def serialised(request: ChatRequest) -> str:
-    """A request as one text, in the order in which providers read it; deferred tools come last."""
+    """A request as one text, in the order in which providers read it; tools that no result refers to come last."""
+    left = {spec.name: spec for spec in request.deferred}
     lines = [_tool(spec) for spec in request.tools]
-    lines += [json.dumps(message_json(message), ensure_ascii=False) for message in request.messages]
-    lines += [_tool(spec) for spec in request.deferred]
-    return "\n".join(lines)
+    for message in request.messages:
+        lines.append(json.dumps(message_json(message), ensure_ascii=False))
+        lines += [_tool(left.pop(name)) for name in _referred(message) if name in left]
+    return "\n".join([*lines, *map(_tool, left.values())])
+
+
+def _referred(message: Message) -> list[str]:
+    content = message.content if isinstance(message, ToolResult) else ()
+    return [part.name for part in content if isinstance(part, Reference)]
 
 
 def _tool(spec: ToolSpec) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from toolsearch.conversation import Message, UserMessage
-from toolsearch.errors import InvalidInput
 from toolsearch.tool import Json, canonical
-from toolsearch.transcript import message_json, message_of
+from toolsearch.transcript import message_json, message_of, stored
 
 FORMAT: Final = 1
 
@@ -28,6 +26,17 @@ class Entry:
         """Its name."""
         return self.run, self.number
 
+    @property
+    def row(self) -> list[Any]:
+        """It as JSON."""
+        return [self.run, self.number, message_json(self.message)]
+
+    @classmethod
+    def of(cls, row: Iterable[Any]) -> Entry:
+        """The entry of a `row`."""
+        run, number, message = row
+        return cls(str(run), int(number), message_of(message))
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -43,7 +52,7 @@ class Conversation:
 
     def to_json(self) -> str:
         """One JSON text."""
-        rows = [[entry.run, entry.number, message_json(entry.message)] for entry in self.entries]
+        rows = [entry.row for entry in self.entries]
         return canonical({"v": FORMAT, "entries": rows, "facts": self.facts}, what="a conversation")
 
     @classmethod
@@ -53,16 +62,11 @@ class Conversation:
         Raises:
             InvalidInput: it is something else.
         """
-        try:
-            body: Any = json.loads(text)
-            if body["v"] != FORMAT:
-                raise InvalidInput(f"a conversation of format {body['v']!r:.40}; this version reads {FORMAT}")
-            entries = tuple(Entry(run, number, message_of(one)) for run, number, one in body["entries"])
-            return cls(entries, dict(body["facts"]))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, InvalidInput):
-                raise
-            raise InvalidInput(f"not a stored conversation: {text[:80]!r}") from None
+
+        def read(body: Json) -> Conversation:
+            return cls(tuple(map(Entry.of, body["entries"])), dict(body["facts"]))
+
+        return stored(text, FORMAT, "a stored conversation", read)
 
 
 def merged(stored: Conversation, run: str, own: Iterable[Entry], gone: Collection[tuple[str, int]]) -> Conversation:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from toolsearch.agent.approval import Decision, NeedsApproval
 from toolsearch.agent.assembly import Assembly, assembled, check_search_names
@@ -20,14 +19,18 @@ from toolsearch.agent.handlers import Handlers
 from toolsearch.agent.limits import HiddenCalls, Limits
 from toolsearch.agent.memory import ChatMemory
 from toolsearch.agent.planning import UnknownTool
-from toolsearch.agent.preparing import Request, new_context, prepared, resumed
+from toolsearch.agent.preparing import Request, Resumption, new_context, prepared, resumed
 from toolsearch.agent.records import RunResult
 from toolsearch.agent.showing import Show, chosen
+from toolsearch.agent.streaming import events_of
 from toolsearch.agent.threads import Workers
 from toolsearch.chat import ChatModel, ChatOptions
 from toolsearch.conversation import Content, UserMessage
 from toolsearch.errors import InvalidInput
 from toolsearch.protocols import Encoder
+
+if TYPE_CHECKING:
+    from toolsearch.llm.model import Model
 
 Augment = Callable[[UserMessage, InvocationContext], Any]
 
@@ -85,6 +88,7 @@ class Agent:
     assembly: Assembly = field(init=False, repr=False)
     expose: Exposer = field(init=False, repr=False)
     workers: Workers = field(init=False, repr=False)
+    _opened: Model | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         self.assembly = assembled(self.tools, self.always_visible)
@@ -106,7 +110,7 @@ class Agent:
         if isinstance(self.model, str):
             from toolsearch.llm.opening import open_model
 
-            self.model = open_model(self.model)
+            self.model = self._opened = open_model(self.model)
         return self.model
 
     async def run(
@@ -155,30 +159,10 @@ class Agent:
     ) -> AsyncGenerator[Event, None]:
         """The events of a run as they happen, the result in the last one. Raises as `run` does."""
         context = new_context(self, message, memory_id, caller, parameters)
-        events: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=1_000)
-
-        async def emit(event: Event) -> None:
-            await self._emit(event)
-            await events.put(event)
-
-        async def work() -> None:
-            try:
-                await self._driven(Request(context=context, options=options, streaming=True), emit)
-            finally:
-                with contextlib.suppress(asyncio.QueueFull):
-                    events.put_nowait(None)
-
-        task = asyncio.ensure_future(work())
-        try:
-            while not (task.done() and events.empty()):
-                event = await events.get()
-                if event is None:
-                    break
+        request = Request(context=context, options=options, streaming=True)
+        async with aclosing(events_of(lambda emit: self._driven(request, emit), self._emit)) as events:
+            async for event in events:
                 yield event
-            await task
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     async def resume(self, paused: str, decisions: Mapping[str, Decision]) -> RunResult:
         """Go on with a run that waits for approval: `decisions` by the id of the call; a missing one refuses.
@@ -188,7 +172,39 @@ class Agent:
         Raises:
             InvalidInput: the text is no paused run.
         """
-        return await resumed(self, paused, decisions, self._emit)
+        return await resumed(self, Resumption(paused=paused, decisions=decisions), self._emit)
+
+    async def stream_resumed(self, paused: str, decisions: Mapping[str, Decision]) -> AsyncGenerator[Event, None]:
+        """`resume` as a stream: the events as they happen, the result in the last one. Raises as it does."""
+        given = Resumption(paused=paused, decisions=decisions, streaming=True)
+        async with aclosing(events_of(lambda emit: resumed(self, given, emit), self._emit)) as events:
+            async for event in events:
+                yield event
+
+    async def close(self) -> None:
+        """Let go of what the agent opened: connections to its model, sessions with servers. It opens them anew.
+
+        What it was given stays open: an index, a toolset, a model of your own. Connections belong to the event loop
+        that opened them; those of `run_sync` end with `close_sync`.
+        """
+        if self._opened is not None:
+            await self._opened.close()
+
+    def close_sync(self) -> None:
+        """`close` for code that does not await: ends what `run_sync` opened."""
+        finished(self.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close_sync()
 
     async def _driven(self, request: Request, emit: Emit) -> RunResult:
         driver, steps = await prepared(self, request, emit)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -12,35 +11,36 @@ from toolsearch.agent.entries import Entry
 from toolsearch.agent.records import ToolExecution
 from toolsearch.agent.run import Run
 from toolsearch.conversation import AssistantMessage, ToolCall, ToolResult, Usage, UserMessage
-from toolsearch.errors import InvalidInput
 from toolsearch.tool import Json, ToolSpec, canonical
-from toolsearch.transcript import message_json, message_of
+from toolsearch.transcript import message_json, message_of, stored
 
 FORMAT: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    """A paused run, read back: everything that is not part of the agent itself."""
+    """A paused run, read back: everything that is not part of the agent itself. `pending` are ids of calls."""
 
-    body: Json
+    run_id: str
+    memory_id: str | None
+    caller: tuple[str, ...] | None
+    pending: tuple[str, ...]
     waiting: AssistantMessage
     question: UserMessage
     augmented: UserMessage
+    state: Mapping[str, Any]
+    """Fields of the run, by their names."""
+    found: Mapping[str, Any]
+    """Fields of its found tools."""
+    searches: Counter[str]
 
     def restore(self, run: Run) -> None:
         """Put the state into a run made by the same agent."""
-        body = self.body
-        run.window = [Entry(name, number, message_of(one)) for name, number, one in body["window"]]
-        run.gone = {(name, number) for name, number in body["gone"]}
-        run.question = (body["question_key"][0], body["question_key"][1])
-        run.numbers, run.rounds, run.asked = body["numbers"], body["rounds"], body["asked"]
-        run.usage = Usage(**body["usage"])
-        run.found.order, run.found.used = list(body["order"]), dict(body["used"])
-        run.found.kept, run.found.clock = set(body["kept"]), body["clock"]
-        run.planner.searches = Counter(body["searches"])
-        run.compensated = set(body["compensated"])
-        run.executions = [_execution(one) for one in body["executions"]]
+        for name, value in self.state.items():
+            setattr(run, name, value)
+        for name, value in self.found.items():
+            setattr(run.found, name, value)
+        run.planner.searches = self.searches
 
 
 def dump(run: Run, waiting: AssistantMessage, pending: Iterable[str]) -> str:
@@ -55,7 +55,7 @@ def dump(run: Run, waiting: AssistantMessage, pending: Iterable[str]) -> str:
         "pending": list(pending),
         "message": message_json(context.message),
         "augmented": message_json(context.augmented),
-        "window": [[one.run, one.number, message_json(one.message)] for one in run.window],
+        "window": [one.row for one in run.window],
         "gone": sorted(run.gone),
         "question_key": run.question,
         "numbers": run.numbers,
@@ -79,17 +79,42 @@ def load(text: str) -> Paused:
     Raises:
         InvalidInput: it is something else.
     """
-    try:
-        body: Any = json.loads(text)
-        if body["v"] != FORMAT:
-            raise InvalidInput(f"a paused run of format {body['v']!r:.40}; this version reads {FORMAT}")
-        waiting = cast("AssistantMessage", message_of(body["waiting"]))
-        question = cast("UserMessage", message_of(body["message"]))
-        return Paused(body, waiting, question, cast("UserMessage", message_of(body["augmented"])))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"not a paused run: {text[:80]!r}") from None
+    return stored(text, FORMAT, "a paused run", _paused)
+
+
+def _paused(body: Json) -> Paused:
+    caller = body["caller"]
+    return Paused(
+        run_id=str(body["run"]),
+        memory_id=body["memory_id"],
+        caller=None if caller is None else tuple(map(str, caller)),
+        pending=tuple(map(str, body["pending"])),
+        waiting=cast("AssistantMessage", message_of(body["waiting"])),
+        question=cast("UserMessage", message_of(body["message"])),
+        augmented=cast("UserMessage", message_of(body["augmented"])),
+        state={
+            "window": list(map(Entry.of, body["window"])),
+            "gone": set(map(_key, body["gone"])),
+            "question": _key(body["question_key"]),
+            "numbers": int(body["numbers"]),
+            "rounds": int(body["rounds"]),
+            "asked": int(body["asked"]),
+            "usage": Usage(**body["usage"]),
+            "compensated": set(body["compensated"]),
+            "executions": list(map(_execution, body["executions"])),
+        },
+        found={
+            "order": list(body["order"]),
+            "used": dict(body["used"]),
+            "kept": set(body["kept"]),
+            "clock": int(body["clock"]),
+        },
+        searches=Counter(body["searches"]),
+    )
+
+
+def _key(row: list[Any]) -> tuple[str, int]:
+    return str(row[0]), int(row[1])
 
 
 def _usage(usage: Usage) -> Json:

@@ -91,24 +91,32 @@ async def prepared(agent: Agent, request: Request, emit: Emit) -> tuple[Driver, 
     return driver, _pausing(driver.run, steps(driver.run))
 
 
-async def resumed(agent: Agent, paused: str, decisions: Mapping[str, Decision], emit: Emit) -> RunResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """A paused run that goes on: what was decided about its calls, by their ids."""
+
+    paused: str
+    decisions: Mapping[str, Decision]
+    streaming: bool = False
+
+
+async def resumed(agent: Agent, given: Resumption, emit: Emit) -> RunResult:
     """Go on with a paused run.
 
     Raises:
         InvalidInput: the text is no paused run.
     """
-    state = load(paused)
-    caller = state.body["caller"]
+    state = load(given.paused)
     context = replace(
-        new_context(agent, state.question, state.body["memory_id"], caller, None),
-        run_id=state.body["run"],
+        new_context(agent, state.question, state.memory_id, state.caller, None),
+        run_id=state.run_id,
         augmented=state.augmented,
     )
     conversation = await _conversation(agent, context)
-    driver = await _driver(agent, Request(context=context), conversation, emit)
+    driver = await _driver(agent, Request(context=context, streaming=given.streaming), conversation, emit)
     state.restore(driver.run)
-    given = {call_id: decisions.get(call_id, False) for call_id in state.body["pending"]}
-    return await driver.drive(_pausing(driver.run, steps(driver.run, Waiting(state.waiting, given))))
+    decisions = {call_id: given.decisions.get(call_id, False) for call_id in state.pending}
+    return await driver.drive(_pausing(driver.run, steps(driver.run, Waiting(state.waiting, decisions))))
 
 
 def _pausing(run: Run, inner: Steps) -> Steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +15,11 @@ from toolsearch.cli import one_line, options
 from toolsearch.errors import InvalidInput, ToolSearchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncGenerator, Callable, Iterator
 
     from toolsearch import ToolIndex
     from toolsearch.agent.approval import Decision
+    from toolsearch.agent.events import Event
     from toolsearch.agent.host import Agent
     from toolsearch.agent.records import PendingCall, RunResult
 
@@ -119,21 +121,25 @@ class _Talk:
         """One message and all that comes of it."""
         from toolsearch.agent.edge import finished
 
-        result = finished(lambda: self._streamed(message))
+        result = finished(partial(_read, partial(self._agent.stream, message, caller=self._caller)))
         while result.finish == "approval":
             decisions = {one.call.id: _decided(one) for one in result.pending}
-            result = finished(partial(self._agent.resume, result.paused, decisions))
+            events = partial(self._agent.stream_resumed, result.paused, decisions)
+            result = finished(partial(_read, events))
         self._transcript.end(result)
 
-    async def _streamed(self, message: str) -> RunResult:
-        from toolsearch.agent.events import RunFinished
 
-        last: Any = None
-        async for event in self._agent.stream(message, caller=self._caller):
+async def _read(events: Callable[[], AsyncGenerator[Event, None]]) -> RunResult:
+    """A stream to its end, which holds the result; hooks show what happens meanwhile."""
+    from toolsearch.agent.events import RunFinished
+
+    last: Any = None
+    async with aclosing(events()) as happening:
+        async for event in happening:
             last = event
-        if not isinstance(last, RunFinished):
-            raise InvalidInput("the run ended without a result")
-        return last.result
+    if not isinstance(last, RunFinished):
+        raise InvalidInput("the run ended without a result")
+    return last.result
 
 
 def _decided(call: PendingCall) -> Decision:

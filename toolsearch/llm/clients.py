@@ -37,6 +37,14 @@ class Clients:
                     raise ModelFailed(f"no client for this model: {str(error)[:300]}", retry=False) from error
             return self._kept[loop]
 
+    async def close(self) -> None:
+        """Close the client of the running loop; the next use makes another one."""
+        with self._lock:
+            client = self._kept.pop(asyncio.get_running_loop(), None)
+        close: Any = getattr(client, "close", None)
+        if close is not None:
+            await close()
+
 
 def here(client: Any) -> Any:
     """The client to use now: one of `Clients`, or a client of your own as it is."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 from toolsearch.chat import ChatEvent, ChatModel, ChatOptions, ChatRequest, ChatResponse, Features
 from toolsearch.conversation import Message, UserMessage
 from toolsearch.errors import DuplicateTool, InvalidTool, ModelFailed, ToolsUnsupported, UnsupportedContent
+from toolsearch.llm.clients import Clients
 from toolsearch.tool import ToolSpec
 
 LEGAL: Final = {
@@ -95,6 +96,12 @@ class Model:
                 if begun:
                     raise
                 await self._wait(error, tried)
+
+    async def close(self) -> None:
+        """Close the connections that the running event loop opened; a client that was given stays open."""
+        client: Any = getattr(self.adapter, "client", None)
+        if isinstance(client, Clients):
+            await client.close()
 
     async def _in_time(self, work: Any) -> Any:
         try:
