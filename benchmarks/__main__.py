@@ -25,7 +25,7 @@ from benchmarks.runner import RUNS, answers_of, run_all
 from benchmarks.scale.command import scale
 from benchmarks.service import measure as measure_service
 from benchmarks.slices import slices_table
-from benchmarks.tasks import Task, demo, development_parts
+from benchmarks.tasks import Task, demo, development_parts, evenly
 from toolsearch.evaluation.comparison import Difference, compare, holm
 from toolsearch.evaluation.judged import read_queries
 from toolsearch.evaluation.measures import measure
@@ -83,6 +83,7 @@ def peers(
     peers: Annotated[str, typer.Option(help="Names of peers, separated by commas.")] = ",".join(PEERS),
     strategies: Annotated[str, typer.Option(help="Our own, separated by commas.")] = "simple,lexical,vector,hybrid",
     limit: Annotated[int, typer.Option(help="Tools to keep of each catalog, needed ones first; 0 keeps all.")] = 0,
+    requests: Annotated[int, typer.Option(help="Requests of each task, evenly picked; 0 for all.")] = 0,
     seconds: Annotated[int, typer.Option(help="CPU that a peer may take for one task's requests.")] = 600,
     environments: Annotated[
         Path | None, typer.Option(envvar="TOOLSEARCH_PEERS", help="Folder of environments that are there already.")
@@ -91,7 +92,7 @@ def peers(
 ) -> None:
     """Run what others would pick on the same catalogs and requests, beside our own strategies."""
     tasks = _wanted(list(development_parts(data)) if data else [demo("development")], only)
-    tasks = [replace(task, limit=limit) for task in tasks]
+    tasks = [evenly(replace(task, limit=limit), requests) for task in tasks]
     order = Order(peers=_names(peers), strategies=_names(strategies), seconds=seconds, made=environments)
     out = _place(name)
     print(peers_markdown(run_peers(tasks, order, out)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -50,6 +50,14 @@ def development_parts(data: Path) -> Iterator[Task]:
         folder = data / part["set"]
         known = {query.id: query for query in read_queries(folder / "queries.jsonl")}
         yield Task(name, part["set"], folder / "tools.jsonl", tuple(known[key] for key in part["queries"]))
+
+
+def evenly(task: Task, most: int) -> Task:
+    """The task with at most `most` of its requests, evenly picked in their order; 0 keeps all."""
+    if not most or most >= len(task.queries):
+        return task
+    places = [place * len(task.queries) // most for place in range(most)]
+    return replace(task, queries=tuple(task.queries[place] for place in places))
 
 
 def demo(split: str) -> Task:

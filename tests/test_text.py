@@ -176,10 +176,18 @@ def test_odd_schemas_have_no_words() -> None:
     assert set(tool_terms(ToolSpec(name="x", parameters=odd))[0]) == {"x", "a", "b"}
 
 
-def test_the_encoder_sees_namespace_name_and_description() -> None:
-    """Identifiers are written as words; without a description the name stands alone."""
-    assert encoder_text(SPEC) == "billing create invoice: Writes an invoice"
-    assert encoder_text(ToolSpec(name="get_time")) == "get time"
+def test_the_encoder_sees_what_a_tool_is_called_and_for() -> None:
+    """Identifiers are written as words; without a description the names stand alone."""
+    assert encoder_text(ToolSpec(name="get_time", title="Get time")) == "get time"
+    assert encoder_text(ToolSpec(name="getTime", namespace="clock", description="Now.")) == "clock get time: Now."
+    spec = ToolSpec(
+        name="refund",
+        title="Give back",
+        aliases=("money back",),
+        description="Returns a payment.",
+        examples=("undo it", "she wants it back"),
+    )
+    assert encoder_text(spec) == "refund, Give back, money back: Returns a payment. undo it. she wants it back"
 
 
 def test_names_have_one_key_in_all_styles() -> None:

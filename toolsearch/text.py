@@ -21,7 +21,7 @@ from toolsearch.stemming import fold, stem, word_language
 from toolsearch.stopwords import STOP_WORDS
 from toolsearch.tool import ToolSpec
 
-ANALYSER: Final = "words-3"
+ANALYSER: Final = "words-4"
 """Name and version of analyser and fields; kept in an index, which is built anew when it differs."""
 MAX_REQUEST: Final = 10_000
 """Most characters of a request that are read; of a longer one the middle is left out."""
@@ -103,10 +103,17 @@ def field_terms(spec: ToolSpec) -> Iterator[tuple[str, str, int]]:
 
 
 def encoder_text(spec: ToolSpec) -> str:
-    """What an encoder sees of a tool: "namespace words name words: description"."""
+    """What an encoder sees of a tool: "namespace words name words, title, aliases: description, example requests".
+
+    What people call a tool and how they ask for it stands for more of its meaning than a description alone. Encoders
+    that read only the start of a text lose examples first.
+    """
     name = " ".join(part for part in (spaced(spec.namespace), spaced(spec.name)) if part)
-    description = spec.description.strip()
-    return f"{name}: {description}" if description else name
+    title = (spec.title or "").strip()
+    others = [title] if title and name_key(title) != name_key(spec.name) else []
+    called = ", ".join([name, *others, *filter(str.strip, spec.aliases)])
+    described = " ".join(filter(None, (spec.description.strip(), ". ".join(spec.examples))))
+    return f"{called}: {described}" if described else called
 
 
 def spaced(identifier: str) -> str:
