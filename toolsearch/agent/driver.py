@@ -35,6 +35,7 @@ from toolsearch.chat import ChatModel, ChatRequest, ChatResponse
 from toolsearch.conversation import Message, Usage
 from toolsearch.errors import ModelFailed, RunStopped
 from toolsearch.protocols import ToolSearchStrategy
+from toolsearch.streams import closing, read_out
 from toolsearch.tool import Json
 
 Emit = Callable[[Event], Awaitable[None]]
@@ -117,10 +118,12 @@ class Driver:
         return RunStopped("the run took longer than it may", self.run.result(None, "limit"))
 
     async def _streamed(self, request: ChatRequest) -> ChatResponse:
-        async for event in self.model.stream(request):
-            if isinstance(event, ChatResponse):
-                return event
-            await self.emit(event)
+        async with closing(self.model.stream(request)) as events:
+            async for event in events:
+                if isinstance(event, ChatResponse):
+                    await read_out(events)
+                    return event
+                await self.emit(event)
         raise ModelFailed("the stream ended without an answer")
 
     async def _calls(self, planned: Sequence[Planned]) -> Ran:

@@ -24,6 +24,7 @@ from toolsearch.errors import ModelFailed
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras, system_text
+from toolsearch.streams import closing
 from toolsearch.tool import Json, ToolSpec
 
 PROVIDER: Final = "anthropic"
@@ -83,9 +84,11 @@ class Anthropic:
         anthropic = sdk("anthropic", "anthropic")
         pieces = _Pieces()
         with translated("Anthropic", (anthropic.APIError,)):
-            async for chunk in await here(self.client).messages.create(**render(request, self.model), stream=True):
-                for event in pieces.take(chunk.to_dict()):
-                    yield event
+            stream = await here(self.client).messages.create(**render(request, self.model), stream=True)
+            async with closing(stream) as chunks:
+                async for chunk in chunks:
+                    for event in pieces.take(chunk.to_dict()):
+                        yield event
 
 
 def features_of(model: str) -> Features:

@@ -12,6 +12,7 @@ from toolsearch.chat import ChatEvent, ChatModel, ChatOptions, ChatRequest, Chat
 from toolsearch.conversation import Message, UserMessage
 from toolsearch.errors import DuplicateTool, InvalidTool, ModelFailed, ToolsUnsupported, UnsupportedContent
 from toolsearch.llm.clients import Clients
+from toolsearch.streams import closing
 from toolsearch.tool import ToolSpec
 
 LEGAL: Final = {
@@ -83,15 +84,15 @@ class Model:
         ready = self._ready(request)
         for tried in range(self.retries + 1):
             begun = False
-            events = self.adapter.stream(ready)
             try:
-                while True:
-                    try:
-                        event = await self._in_time(anext(events))
-                    except StopAsyncIteration:
-                        return
-                    begun = True
-                    yield event
+                async with closing(self.adapter.stream(ready)) as events:
+                    while True:
+                        try:
+                            event = await self._in_time(anext(events))
+                        except StopAsyncIteration:
+                            return
+                        begun = True
+                        yield event
             except ModelFailed as error:
                 if begun:
                     raise

@@ -20,6 +20,7 @@ from toolsearch.conversation import (
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.written import as_object, as_text, call_id, chances, function, given, plain
+from toolsearch.streams import closing
 from toolsearch.tool import Json
 
 FEATURES: Final = Features(names="ollama", media=("image",), max_tools=128, forced=(), logprobs=True)
@@ -60,15 +61,16 @@ class Ollama:
         calls: list[ToolCall] = []
         last: Json = {}
         with translated("Ollama", self._errors()):
-            async for chunk in await here(self.client).chat(**render(request, self.model), stream=True):
-                last = chunk.model_dump()
-                piece = parse(last)
-                if piece.text:
-                    texts.append(piece.text)
-                    yield TextDelta(piece.text)
-                for call in piece.tool_calls:
-                    calls.append(call)
-                    yield CallComplete(call)
+            async with closing(await here(self.client).chat(**render(request, self.model), stream=True)) as chunks:
+                async for chunk in chunks:
+                    last = chunk.model_dump()
+                    piece = parse(last)
+                    if piece.text:
+                        texts.append(piece.text)
+                        yield TextDelta(piece.text)
+                    for call in piece.tool_calls:
+                        calls.append(call)
+                        yield CallComplete(call)
         yield _response(last, AssistantMessage("".join(texts), tuple(calls)))
 
     @staticmethod

@@ -23,6 +23,7 @@ from toolsearch.conversation import (
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
 from toolsearch.llm.written import Calls, as_text, call_id, chances, function, given, names_a_tool, plain
+from toolsearch.streams import closing
 from toolsearch.tool import Json
 
 FEATURES: Final = Features(names="openai", media=("image",), max_tools=128)
@@ -65,9 +66,10 @@ class OpenAIChat:
         body = {**render(request, self.model), "stream": True, "stream_options": {"include_usage": True}}
         pieces = _Pieces()
         with translated("OpenAI", (openai.APIError,)):
-            async for chunk in await here(self.client).chat.completions.create(**body):
-                for event in pieces.take(chunk.to_dict()):
-                    yield event
+            async with closing(await here(self.client).chat.completions.create(**body)) as chunks:
+                async for chunk in chunks:
+                    for event in pieces.take(chunk.to_dict()):
+                        yield event
         for event in pieces.end():
             yield event
 

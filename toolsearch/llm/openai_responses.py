@@ -35,6 +35,7 @@ from toolsearch.llm.written import (
     plain,
     system_text,
 )
+from toolsearch.streams import closing
 from toolsearch.tool import Json, ToolSpec
 
 PROVIDER: Final = "openai_responses"
@@ -76,9 +77,11 @@ class OpenAIResponses:
         openai = sdk("openai", "openai")
         pieces = _Pieces(request.search)
         with translated("OpenAI", (openai.APIError,)):
-            async for chunk in await here(self.client).responses.create(**render(request, self.model), stream=True):
-                for event in pieces.take(chunk.to_dict()):
-                    yield event
+            stream = await here(self.client).responses.create(**render(request, self.model), stream=True)
+            async with closing(stream) as chunks:
+                async for chunk in chunks:
+                    for event in pieces.take(chunk.to_dict()):
+                        yield event
 
 
 def features_of(model: str) -> Features:
