@@ -1,32 +1,102 @@
-"""Faults of keeping an index that users reported, run through one adapter over a real index in a folder."""
+"""The one adapter through which reported faults of indexing and search run: a case is a catalog and steps on it."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 import yaml
 
-from tests.encoders.endpoint_server import embeddings, endpoint, ok
-from tests.faults.test_search import CHECKS, catalog, spec
-from toolsearch import SearchResult, ToolIndex
-from toolsearch.encoders.endpoint import Limits
-from toolsearch.encoders.openai import OpenAIEncoder
+from toolsearch import SearchResult, ToolIndex, ToolSpec
 from toolsearch.index.layout import Layout
 from toolsearch.tool import Tool
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Encoder, Floats, Role
 
-CASES = yaml.safe_load((Path(__file__).parent / "index.yaml").read_text("utf-8"))
+
+def cases(name: str) -> list[dict[str, Any]]:
+    """The fixtures of a file beside this one."""
+    return yaml.safe_load((Path(__file__).parent / name).read_text("utf-8"))
+
+
+def spec(body: Mapping[str, Any]) -> ToolSpec:
+    """The tool of a fixture; `description_times` repeats a text before an end."""
+    fields = dict(body)
+    if "description_times" in fields:
+        text, times = fields.pop("description_times")
+        fields["description"] = text * times + fields.pop("description_end")
+    return ToolSpec(**fields)
+
+
+def catalog(case: Mapping[str, Any]) -> list[ToolSpec]:
+    """Tools of a case: generated ones first."""
+    rule = case.get("generate", {"count": 0})
+    made = [
+        ToolSpec(name=rule["name"].format(i=i), description=rule["description"].format(i=i))
+        for i in range(rule["count"])
+    ]
+    return made + [spec(body) for body in case["tools"]]
+
+
+def is_weak(found: SearchResult, _: object) -> None:
+    assert not found.hits or found.band in ("none", "low")
+
+
+def has_top(found: SearchResult, tool_id: str) -> None:
+    assert found.ids[:1] == [tool_id]
+
+
+def has(found: SearchResult, ids: list[str]) -> None:
+    assert set(ids) <= set(found.ids)
+
+
+def has_not(found: SearchResult, ids: list[str]) -> None:
+    assert not set(ids) & set(found.ids)
+
+
+def counts(found: SearchResult, number: int) -> None:
+    assert len(found) == number
+
+
+def is_empty(found: SearchResult, _: object) -> None:
+    assert found.ids == []
+
+
+def is_positive(found: SearchResult, _: object) -> None:
+    assert all(hit.score > 0 for hit in found)
+
+
+def is_ordered(found: SearchResult, ids: list[str]) -> None:
+    assert found.ids == ids
+
+
+def is_noted(found: SearchResult, words: str) -> None:
+    assert any(words in note for note in found.notes)
+
+
+def is_strict_json(found: SearchResult, _: object) -> None:
+    json.dumps([(hit.id, hit.score) for hit in found], allow_nan=False)
+
+
+CHECKS: dict[str, Any] = {
+    "weak": is_weak,
+    "top": has_top,
+    "contains": has,
+    "excludes": has_not,
+    "count": counts,
+    "empty": is_empty,
+    "positive": is_positive,
+    "order": is_ordered,
+    "noted": is_noted,
+    "strict_json": is_strict_json,
+}
 
 
 class TableEncoder:
@@ -56,21 +126,6 @@ class TableEncoder:
         return (row / (np.linalg.norm(row) or 1)).astype(np.float32)
 
 
-def is_ordered(found: SearchResult, ids: list[str]) -> None:
-    assert found.ids == ids
-
-
-def is_noted(found: SearchResult, words: str) -> None:
-    assert any(words in note for note in found.notes)
-
-
-def is_strict_json(found: SearchResult, _: object) -> None:
-    json.dumps([(hit.id, hit.score) for hit in found], allow_nan=False)
-
-
-MORE_CHECKS: dict[str, Any] = {**CHECKS, "order": is_ordered, "noted": is_noted, "strict_json": is_strict_json}
-
-
 def ring(arguments: Mapping[str, Any], context: object) -> str:
     """What runs the tools that have an executor."""
     return "rung"
@@ -79,23 +134,24 @@ def ring(arguments: Mapping[str, Any], context: object) -> str:
 class Bench:
     """One index in a folder, and what a fixture's steps do to it."""
 
-    def __init__(self, case: Mapping[str, Any], root: Path, encoder: Encoder | None) -> None:
+    def __init__(self, case: Mapping[str, Any], root: Path, encoder: Encoder | str) -> None:
         self.root, self.encoder = root, encoder
         bodies = [dict(body) for body in case.get("tools", [])]
         live = {body["name"] for body in bodies if body.pop("callable", False)}
         tools = catalog({**case, "tools": bodies})
-        with ToolIndex.build(root, [], encoder=encoder or "") as empty:
+        with ToolIndex.build(root, [], encoder=encoder) as empty:
             empty.replace("x", [Tool(one, ring) if one.name in live else one for one in tools])
-        self.index = ToolIndex.open(root, encoder=encoder)
+        self.index = ToolIndex.open(root, encoder=None if isinstance(encoder, str) else encoder)
 
     def run(self, step: Mapping[str, Any]) -> None:
-        """The first key of a step names what is done."""
-        getattr(self, next(iter(step)))(step)
+        """The first key of a step names what is done; a text is put before a search."""
+        getattr(self, "search" if "search" in step and "before" in step else next(iter(step)))(step)
 
     def search(self, step: Mapping[str, Any]) -> None:
-        found = self.index.search(step["search"], k=step.get("k", 5), strategy=step.get("strategy", "hybrid"))
+        text = str(step.get("before", "")) * int(step.get("times", 1)) + str(step["search"])
+        found = self.index.search(text, k=step.get("k", 5), strategy=step.get("strategy", "hybrid"))
         for key, value in step["expect"].items():
-            MORE_CHECKS[key](found, value)
+            CHECKS[key](found, value)
         self._encoded(step)
 
     def parallel_searches(self, step: Mapping[str, Any]) -> None:
@@ -119,7 +175,7 @@ class Bench:
         others = [tool for tool in self.index.view() if tool.id.startswith("rack_0")]
         done = self.index.replace(step["replace"], [*others, *(spec(body) for body in step["with"])])
         touched = {*done.added, *done.changed, *(id_ for id_ in done.removed if not id_.startswith("rack_"))}
-        assert len(touched) == step["changes"]
+        assert len(touched) == step.get("changes", len(touched))
 
     def reopen(self, step: Mapping[str, Any]) -> None:
         self.index.close()
@@ -176,48 +232,3 @@ def damage(path: Path, how: str) -> None:
         os.remove(path)
     else:
         path.write_bytes(kept.get(how, flipped))
-
-
-@contextmanager
-def failing(how: str) -> Iterator[Encoder]:
-    """An endpoint that encodes tools, then fails in one way on every request."""
-    tools_done = False
-    answers: dict[str, Callable[[dict[str, Any]], Any]] = {
-        "slow": lambda body: iter([b" "] * 400),
-        "refused": lambda body: (403, {}, b"no"),
-        "busy": lambda body: (429, {"Retry-After": "30"}, b"later"),
-        "broken": lambda body: (500, {}, b"?"),
-        "not_json": lambda body: ok(b"<html>"),
-        "other_dimension": lambda body: ok({"data": [{"index": 0, "embedding": [1.0, 2.0]}]}),
-        "empty_list": lambda body: ok({"data": []}),
-    }
-
-    def answer(body: dict[str, Any], number: int) -> Any:
-        nonlocal tools_done
-        if not tools_done:
-            tools_done = True
-            return ok(embeddings(body))
-        return answers[how](body)
-
-    with endpoint(answer) as served:
-        limits = Limits(seconds=2.0, tries=2, first_pause=0.01, longest_pause=0.05)
-        yield OpenAIEncoder(f"{served.url}#m", limits)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if "for_each_failure" not in c], ids=lambda case: case["name"])
-def test_reported_fault(case: Mapping[str, Any], tmp_path: Path) -> None:
-    """The fault does not occur."""
-    encoder = TableEncoder(case["encoder"]) if "encoder" in case else None
-    bench = Bench(case, tmp_path / "i", encoder)
-    for step in case["steps"]:
-        bench.run(step)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if "for_each_failure" in c], ids=lambda case: case["name"])
-def test_a_failing_encoder_leaves_the_words(case: Mapping[str, Any], tmp_path: Path) -> None:
-    """However the encoder fails: the tool is found by its words within the limit, and the answer says so."""
-    for how in case["for_each_failure"]:
-        with failing(how) as encoder:
-            bench = Bench(case, tmp_path / how, encoder)
-            for step in case["steps"]:
-                bench.run(step)
