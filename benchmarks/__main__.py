@@ -16,7 +16,7 @@ from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
 from benchmarks.endurance import endure
 from benchmarks.fit import fit
-from benchmarks.judges import SPARROW, compared
+from benchmarks.judges import SPARROW, Course, compared
 from benchmarks.languages import languages_table
 from benchmarks.peers import PEERS
 from benchmarks.peers.run import Order, run_peers
@@ -61,10 +61,11 @@ def judges(
     most: Annotated[int, typer.Option(help="Requests of each task, evenly picked; 0 for all.")] = 100,
     shortlist: Annotated[int, typer.Option(help="Hits that a judge looks at.")] = 20,
     split: Annotated[str, typer.Option(help="Split of the demo: development or test.")] = "development",
+    timeout: Annotated[float, typer.Option(help="Seconds that a judge may take for one try.")] = 60.0,
 ) -> None:
     """Compare search alone with search and a judge: quality, requests, tokens, time."""
     tasks = _wanted([demo(split), *(development_parts(data) if data else [])], only)
-    print(compared(tasks, _names(judges), most=most, shortlist=shortlist, encoder="builtin"))
+    print(compared(tasks, _names(judges), Course(most=most, shortlist=shortlist, timeout=timeout)))
 
 
 @app.command()

@@ -16,7 +16,7 @@ from statistics import fmean, median
 from benchmarks.runner import Built, K, build
 from benchmarks.tasks import Task
 from toolsearch import ToolIndex, open_judge
-from toolsearch.errors import InvalidInput
+from toolsearch.errors import DecisionFailed, InvalidInput
 from toolsearch.evaluation.comparison import compare
 from toolsearch.evaluation.measures import mean, measure
 from toolsearch.evaluation.runs import Answer, run, tokens_of
@@ -34,14 +34,22 @@ ALONE = "search alone"
 
 @dataclass
 class Counted:
-    """A judge, and what it was asked for. Tokens are estimated where the judge does not count them."""
+    """A judge, and what it was asked for. Tokens are estimated where the judge does not count them.
+
+    `failed` counts answers that were of no use; such a request keeps the order of the search.
+    """
 
     model: DecisionModel
+    failed: int = 0
     used: DecisionUsage = field(default_factory=lambda: DecisionUsage(requests=0))
 
     async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
         """See `DecisionModel.decide`."""
-        decision = await self.model.decide(state, questions)
+        try:
+            decision = await self.model.decide(state, questions)
+        except DecisionFailed:
+            self.failed += 1
+            raise
         told = DecisionUsage(input_tokens=tokens_of(f"{state}{dict(questions)}"), requests=0)
         self.used = self.used + decision.usage + (DecisionUsage(requests=0) if decision.usage.input_tokens else told)
         return decision
@@ -54,41 +62,60 @@ class Row:
     name: str
     answers: list[Answer]
     used: DecisionUsage
+    failed: int
     latency: float
     judge_cpu: float
 
 
-def compared(tasks: Sequence[Task], judges: Sequence[str], *, most: int, shortlist: int, encoder: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """At most `most` requests of a task, the judge looks at `shortlist` hits and has `timeout` seconds."""
+
+    most: int
+    shortlist: int
+    timeout: float
+    encoder: str = "builtin"
+
+
+def compared(tasks: Sequence[Task], judges: Sequence[str], course: Course) -> str:
     """A table for each task: the hybrid search alone, then with each judge, as a yes/no question and as a choice.
 
-    At most `most` requests of a task are asked, evenly picked.
+    The requests of a task are picked evenly.
     """
     texts: list[str] = []
     for task in tasks:
-        step = max(1, len(task.queries) // most) if most else 1
-        queries = tuple(query for query in task.queries if query.answerable)[::step][: most or None]
+        answerable = tuple(query for query in task.queries if query.answerable)
+        step = max(1, len(answerable) // course.most) if course.most else 1
+        queries = answerable[::step][: course.most or None]
         part = Task(task.name, task.catalog, task.source, queries)
-        rows = list(_rows(part, build(part, encoder), judges, shortlist))
+        rows = list(_rows(part, build(part, course.encoder), judges, course))
         texts.append(f"## {task.name}: {len(queries)} requests\n\n{_table(part, rows)}")
     return "\n\n".join(texts)
 
 
-def _rows(task: Task, built: Built, judges: Sequence[str], shortlist: int) -> Generator[Row]:
+def _rows(task: Task, built: Built, judges: Sequence[str], course: Course) -> Generator[Row]:
     with ToolIndex.open(built.folder, read_only=True) as index:
         plain = index.retriever("hybrid")
         yield _timed(ALONE, task, index, plain, Counted(_Nobody()))
         for name in judges:
             for choice in (False, True):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                with _opened(name) as model:
+                with _opened(name, course.timeout) as model:
                     counted = Counted(model)
-                    asking = Asking(template=DELIMITED, choice=choice)
-                    ranker = Reranked(ranker=plain.ranker, judge=counted, shortlist=shortlist, asking=asking)
+                    ranker = Reranked(
+                        ranker=plain.ranker,
+                        judge=counted,
+                        shortlist=course.shortlist,
+                        asking=Asking(template=DELIMITED, choice=choice),
+                        on_failure="shortlist",
+                    )
                     how = "choice" if choice else "yes/no"
                     row = _timed(f"{name}, {how}", task, index, RankedRetriever(ranker), counted)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                yield Row(row.name, row.answers, row.used, row.latency, 1000 * spent / max(1, len(task.queries)))
+                yield Row(
+                    row.name, row.answers, row.used, row.failed, row.latency, 1000 * spent / max(1, len(task.queries))
+                )
 
 
 class _Nobody:
@@ -101,14 +128,14 @@ def _timed(name: str, task: Task, index: ToolIndex, retriever: Retriever, judge:
     pairs = [(query.id, query.query) for query in task.queries]
     view = index.view()
     retriever.search([pairs[0][1]], view, K)
-    judge.used = DecisionUsage(requests=0)
+    judge.used, judge.failed = DecisionUsage(requests=0), 0
     answers: list[Answer] = []
     seconds: list[float] = []
     for pair in pairs:
         started = time.perf_counter()
         answers += run(retriever, view, [pair], k=K)
         seconds.append(time.perf_counter() - started)
-    return Row(name, answers, judge.used, 1000 * median(seconds), 0.0)
+    return Row(name, answers, judge.used, judge.failed, 1000 * median(seconds), 0.0)
 
 
 def _table(task: Task, rows: Sequence[Row]) -> str:
@@ -120,17 +147,19 @@ def _table(task: Task, rows: Sequence[Row]) -> str:
         count = max(1, len(task.queries))
         cells.append(
             [row.name, f"{mean(value['nDCG@10']):.1f}", change, f"{mean(value['P@1']):.1f}",
-             f"{row.used.requests / count:.1f}", f"{row.used.input_tokens / count:.0f}", f"{row.latency:.0f}",
+             row.failed, f"{row.used.requests / count:.1f}", f"{row.used.input_tokens / count:.0f}",
+             f"{row.used.output_tokens / count:.0f}", f"{row.latency:.0f}",
              f"{fmean(answer.cpu for answer in row.answers):.0f}", f"{row.judge_cpu:.0f}"]
         )  # fmt: skip
-    head = ["", "nDCG@10", "change (95 %)", "P@1", "requests", "judge tokens", "latency ms", "CPU ms", "judge CPU ms"]
+    head = ["", "nDCG@10", "change (95 %)", "P@1", "failed", "requests", "tokens read", "written"]
+    head += ["latency ms", "CPU ms", "judge CPU ms"]
     return table(head, cells)
 
 
 @contextmanager
-def _opened(name: str) -> Generator[DecisionModel]:
+def _opened(name: str, timeout: float) -> Generator[DecisionModel]:
     if name != SPARROW:
-        yield open_judge(name)
+        yield open_judge(name, timeout=timeout)
         return
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

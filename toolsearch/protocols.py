@@ -158,8 +158,7 @@ class Corpus(Protocol):
 class ToolView:
     """What one caller can find in one generation of a catalog.
 
-    `allowed` defines the caller's statistics. `kept` is the filter's mask and `excluded` the rows left
-    out of the answer; both only narrow what is returned.
+    `allowed` defines the caller's statistics; `kept`, the filter's mask, and `excluded` rows only narrow the answer.
     """
 
     corpus: Corpus
@@ -221,9 +220,11 @@ class Hit:
 class SearchResult:
     """Hits best first. An empty list is an answer: nothing fits.
 
-    `confidence` estimates that the best hit is right (0 to 1, None when nothing is known) and `band`
-    is what may be shown of it: none, low, medium or high. `shortfall` counts the places that could not
-    be filled. `notes` say what a caller should know, such as a request that was cut or missing vectors.
+    `confidence` is from 0 to 1, None when nothing is known. As it is, it estimates roughly that the best hit is right
+    (a judge's highest probability, where one is asked): to compare requests on one catalog, no percentage. After
+    `toolsearch calibrate` it is the chance that the catalog has a tool for the request at all, as if half of all
+    requests had one. `band` is what may be shown of it: none (nothing fits), low, medium or high. `shortfall` counts
+    places that could not be filled; `notes` say what a caller should know, such as a request that was cut.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -264,8 +265,7 @@ class Retriever(Protocol):
 class ToolSearchRequest:
     """A model's call of a search tool.
 
-    `tool_name` tells which search tool was called and `arguments` is what the model wrote, raw.
-    `searchable` is what it may find and not yet sees; `visible` lists tools it already sees.
+    `arguments` is what the model wrote, raw. `searchable` is what it may find, `visible` what it sees already.
     """
 
     tool_name: str

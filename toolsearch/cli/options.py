@@ -37,7 +37,18 @@ Caller = Annotated[
     list[str] | None, typer.Option(metavar="GROUP", help="A group of the caller; repeatable. Without: sees everything.")
 ]
 Filter = Annotated[str | None, typer.Option(metavar="EXPR", help="Such as: namespace = payments and not tags = beta.")]
-MinConfidence = Annotated[Band, typer.Option(help="Below this, nothing fits.")]
+MinConfidence = Annotated[
+    Band | None,
+    typer.Option(help="Below this, nothing fits; by default none, and low with a judge.", show_default=False),
+]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", envvar="TOOLSEARCH_JUDGE",
+        help="Who looks again: systemone:URL#MODEL, openai:MODEL, chat:PROVIDER:MODEL, onnx:FOLDER or st:MODEL.",
+    ),
+]  # fmt: skip
+Shortlist = Annotated[int, typer.Option(min=1, max=1_000, help="How many of the best hits the judge looks at.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Leave broken tools out instead of stopping.")]
 Encoder = Annotated[

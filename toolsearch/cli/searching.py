@@ -10,11 +10,17 @@ import typer
 
 from toolsearch.cli import formats, options
 from toolsearch.cli.finding import known_tool
+from toolsearch.cli.judging import Failure, Judging
 from toolsearch.errors import InvalidInput
 
 if TYPE_CHECKING:
     from toolsearch import ToolIndex
     from toolsearch.protocols import SearchResult
+    from toolsearch.strategies.retriever import RankedRetriever
+
+JudgeFailure = Annotated[
+    Failure, typer.Option(help="When the judge fails: its error, or the order of the search and a note.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +36,10 @@ class SearchOptions:
     strategy: options.Strategy = None
     filter: options.Filter = None
     caller: options.Caller = None
-    min_confidence: options.MinConfidence = options.Band.none
+    min_confidence: options.MinConfidence = None
+    judge: options.Judge = None
+    shortlist: options.Shortlist = 20
+    judge_failure: JudgeFailure = Failure.error
     as_json: options.AsJson = False
     queries: Annotated[Path | None, typer.Option(help="File or folder of requests to answer instead.")] = None
     run: Annotated[Path | None, typer.Option(help="Where their answers go: .jsonl, .trec or .run.")] = None
@@ -40,26 +49,38 @@ class SearchOptions:
 def search(given: SearchOptions) -> None:
     """Find tools for a need said in your own words.
 
-    Ends with 1 when nothing fits.
+    With --judge a model looks at the best hits again. Ends with 1 when nothing fits.
     """
     from toolsearch import ToolIndex
 
     with ToolIndex.open(given.index, read_only=True) as index:
+        judging = _judging(given)
+        retriever = judging.behind(index, given.strategy) if judging else index.retriever(given.strategy)
         if given.queries is not None:
-            print(_answer_all(index, given, given.queries))
+            print(_answer_all(index, retriever, given, given.queries))
             return
-        found = _confident(_found(index, given), given.min_confidence)
+        least = given.min_confidence or (options.Band.low if judging else options.Band.none)
+        found = _confident(_found(index, retriever, given), least)
+        if judging:
+            doubts = judging.doubts(given.index, given.strategy or index.status.strategy)
+            found = replace(found, notes=(*found.notes, *doubts))
     print(formats.as_json(formats.result_json(found)) if given.as_json else formats.format_result(found))
     raise typer.Exit(0 if found.hits else 1)
 
 
-def _found(index: ToolIndex, given: SearchOptions) -> SearchResult:
+def _judging(given: SearchOptions | ExplainOptions) -> Judging | None:
+    if not given.judge:
+        return None
+    return Judging(judge=given.judge, shortlist=given.shortlist, on_failure=given.judge_failure)
+
+
+def _found(index: ToolIndex, retriever: RankedRetriever, given: SearchOptions) -> SearchResult:
     needs = [" ".join(given.query or []), *(given.also or [])]
     caller = given.caller or None
-    return index.search(needs, k=given.k, strategy=given.strategy, caller=caller, filter=given.filter)
+    return index.search(needs, k=given.k, strategy=retriever, caller=caller, filter=given.filter)
 
 
-def _answer_all(index: ToolIndex, given: SearchOptions, queries: Path) -> str:
+def _answer_all(index: ToolIndex, retriever: RankedRetriever, given: SearchOptions, queries: Path) -> str:
     """Answer every request of a file into a run; gives the line that says so."""
     from toolsearch.evaluation.judged import read_queries
     from toolsearch.evaluation.runs import run, write_run
@@ -68,7 +89,7 @@ def _answer_all(index: ToolIndex, given: SearchOptions, queries: Path) -> str:
         raise InvalidInput("name a file for the answers: --run OUT.jsonl")
     view = index.view(caller=given.caller or None, filter=given.filter)
     pairs = [(query.id, query.query) for query in read_queries(queries)]
-    write_run(list(run(index.retriever(given.strategy), view, pairs, k=given.k)), given.run)
+    write_run(list(run(retriever, view, pairs, k=given.k)), given.run)
     return f"{len(pairs)} requests answered: {given.run}"
 
 
@@ -92,6 +113,9 @@ class ExplainOptions:
     k: options.K = 5
     strategy: options.Strategy = None
     caller: options.Caller = None
+    judge: options.Judge = None
+    shortlist: options.Shortlist = 20
+    judge_failure: JudgeFailure = Failure.error
 
 
 @options.taking(ExplainOptions)
@@ -102,5 +126,10 @@ def explain(given: ExplainOptions) -> None:
     caller = given.caller or None
     with ToolIndex.open(given.index, read_only=True) as index:
         known_tool(index, given.tool, caller)
-        told = index.explain(given.query, given.tool, k=given.k, strategy=given.strategy, caller=caller)
+        judging = _judging(given)
+        retriever = judging.behind(index, given.strategy) if judging else index.retriever(given.strategy)
+        told = index.explain(given.query, given.tool, k=given.k, strategy=retriever, caller=caller)
+        if judging:
+            doubts = judging.doubts(given.index, given.strategy or index.status.strategy)
+            told = replace(told, notes=(*told.notes, *doubts))
     print("\n".join(formats.printable(line) for line in told.text().splitlines()))

@@ -8,17 +8,24 @@ from typing import Final
 from toolsearch.errors import InvalidInput
 from toolsearch.questions import DecisionModel
 
-MODELS: Final = {
+REMOTE: Final = {
     "systemone": "toolsearch.decision.systemone:from_name",
     "openai": "toolsearch.decision.openai_decisions:from_name",
+}
+LOCAL: Final = {
     "onnx": "toolsearch.decision.cross_encoder:from_folder",
     "st": "toolsearch.decision.cross_encoder:from_sentence_transformers",
 }
-"""Prefix of a name -> what makes the model from the rest of the name."""
+MODELS: Final = REMOTE | LOCAL
+"""Prefix of a name -> what makes the model from the rest of the name; remote ones also take a time limit."""
+TIMEOUT: Final = 60.0
+"""Seconds that one try of asking a server may take."""
 
 
-def open_decision_model(name: str) -> DecisionModel:
+def open_decision_model(name: str, *, timeout: float = TIMEOUT) -> DecisionModel:
     """A model by name: `systemone:URL#MODEL`, `openai:MODEL`, `onnx:FOLDER` or `st:MODEL`.
+
+    `timeout` bounds one try of asking a server, in seconds.
 
     Raises:
         InvalidInput: the prefix is not known.
@@ -28,4 +35,5 @@ def open_decision_model(name: str) -> DecisionModel:
     if prefix not in MODELS:
         raise InvalidInput(f"no decision model {name[:80]!r}; names start with {', '.join(f'{k}:' for k in MODELS)}")
     module, _, function = MODELS[prefix].partition(":")
-    return getattr(import_module(module), function)(rest)
+    make = getattr(import_module(module), function)
+    return make(rest, timeout) if prefix in REMOTE else make(rest)

@@ -52,7 +52,7 @@ class OpenAIDecisionModel:
         return Decision(answers=check_answers(questions, answers), model=found.model, usage=usage)
 
 
-def from_name(rest: str) -> OpenAIDecisionModel:
+def from_name(rest: str, timeout: float = 60.0) -> OpenAIDecisionModel:
     """A model by name, with key and base URL from the SDK's own environment variables.
 
     Raises:
@@ -62,7 +62,7 @@ def from_name(rest: str) -> OpenAIDecisionModel:
         sdk = import_module("openai")
     except ImportError:
         raise MissingExtra("openai", "openai") from None
-    return OpenAIDecisionModel(sdk.AsyncOpenAI(timeout=60.0), rest or MODEL)
+    return OpenAIDecisionModel(sdk.AsyncOpenAI(timeout=timeout), rest or MODEL)
 
 
 def _wire(name: str, question: Question) -> dict[str, Any]:

@@ -76,11 +76,11 @@ def system_one(
     return SystemOneModel(Endpoint(url=f"{root}/v1/systemone", headers=headers, timeout=timeout), model)
 
 
-def from_name(rest: str) -> SystemOneModel:
+def from_name(rest: str, timeout: float = 60.0) -> SystemOneModel:
     """`URL#MODEL`, either part may be missing; the key is read from TOOLSEARCH_DECISION_KEY for other servers."""
     url, _, model = rest.partition("#")
     key = os.environ.get("TOOLSEARCH_DECISION_KEY") if url and url.rstrip("/") != TYPESAFE else None
-    return system_one(url or TYPESAFE, model or MODEL, key=key)
+    return system_one(url or TYPESAFE, model or MODEL, key=key, timeout=timeout)
 
 
 def _wire(question: Question) -> dict[str, Any]:

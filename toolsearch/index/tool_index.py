@@ -15,7 +15,7 @@ from toolsearch.index.executors import Executors
 from toolsearch.index.given import tools_of
 from toolsearch.index.writing import Writer
 from toolsearch.strategies import corpus as corpora
-from toolsearch.strategies.retrievers import open_retriever
+from toolsearch.strategies.retrievers import retriever_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from toolsearch.strategies.explain import Explanation
     from toolsearch.strategies.retriever import RankedRetriever
     from toolsearch.tool import Executor, ToolSpec
+
+    Strategy = str | RankedRetriever | None
 
 
 class ToolIndex:
@@ -107,12 +109,12 @@ class ToolIndex:
         needs: str | Sequence[str],
         *,
         k: int = 5,
-        strategy: str | None = None,
+        strategy: Strategy = None,
         caller: Iterable[str] | None = None,
         filter: object = None,  # noqa: A002 - the word users expect
         exclude: Iterable[str] = (),
     ) -> SearchResult:
-        """At most k tools for one need or several, best first.
+        """At most k tools for one need or several, best first; `strategy` is what `retriever` takes or made.
 
         Raises:
             InvalidInput: k, a need, the strategy or the filter is not acceptable.
@@ -121,7 +123,7 @@ class ToolIndex:
         return replace(found, notes=(*found.notes, *self._parts.notes, *self._parts.keeper.notes, *self._doubts))
 
     def explain(
-        self, need: str, tool_id: str, *, strategy: str | None = None, caller: Iterable[str] | None = None, k: int = 5
+        self, need: str, tool_id: str, *, strategy: Strategy = None, caller: Iterable[str] | None = None, k: int = 5
     ) -> Explanation:
         """Why a tool is where it is for a need, or why it is not among the first k."""
         return self.retriever(strategy).explain(need, self.view(caller=caller), tool_id, k)
@@ -140,13 +142,13 @@ class ToolIndex:
         """
         return corpora.view(self._parts.keeper.current().corpus, caller, filter, exclude)
 
-    def retriever(self, strategy: str | None = None, *, judge: DecisionModel | None = None) -> RankedRetriever:
-        """The retriever of a name, by default the definition's: hybrid, lexical, vector, simple, or one with +judge.
+    def retriever(self, strategy: Strategy = None, *, judge: DecisionModel | None = None) -> RankedRetriever:
+        """The retriever of a name, by default the definition's: hybrid, lexical, vector or simple; judged if you will.
 
         Raises:
-            InvalidInput: the name is unknown, or it needs a judge.
+            InvalidInput: the name is unknown, or ends in +judge and none is given.
         """
-        return open_retriever(strategy or reports.strategy(self._parts), calibration=self._calibration, judge=judge)
+        return retriever_of(strategy or reports.strategy(self._parts), self._calibration, judge)
 
     def upsert(self, tools: Iterable[Given]) -> Changes:
         """Add tools, or change those with their ids; on disk, and shown by every search, when this returns.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -32,7 +32,8 @@ class Reranked:
 
     A hit's score is the calibrated probability that the tool helps, and so is the confidence in the first one; hits
     below `min_probability` are left out, so an empty answer is possible. Tools that the request names stay first
-    and are not asked about; tools that the judge refuses to speak about are left out. When the judge fails,
+    and are not asked about; tools that the judge refuses to speak about are left out. Never more than `shortlist`
+    tools are asked about: further rows follow in the ranking's order with a score of 0. When the judge fails,
     `on_failure` raises its error, or keeps the ranking and notes it.
 
     Raises:
@@ -54,24 +55,24 @@ class Reranked:
             raise InvalidInput(f"min_probability is {self.min_probability}; it must be from 0 to 1")
 
     def rank(self, request: str, view: ToolView, depth: int) -> Ranked:
-        """At most `depth` rows, best first. More than `shortlist` are asked about when more are wanted.
+        """At most `depth` rows, best first.
 
         Raises:
             DecisionFailed: the judge failed and `on_failure` is error.
         """
         found = self.ranker.rank(request, view, max(depth, self.shortlist))
         named = [row for row in named_rows(request, view) if row in found.rows]
-        asked = [int(row) for row in found.rows if int(row) not in named]
-        if not asked:
-            return found
+        others = [int(row) for row in found.rows if int(row) not in named]
+        if not others:
+            return _first(found, depth)
         try:
-            chances = self._chances(request, view, asked)
+            chances = self._chances(request, view, others[: self.shortlist])
         except DecisionFailed as error:
             if self.on_failure == "error":
                 raise
             note = f"not checked by the judge ({type(error).__name__}); in the order of the search"
-            return _noted(found, depth, note)
-        return self._ranked(found, named, chances, depth)
+            return _first(found, depth, note)
+        return self._ranked(found, named, chances, others[self.shortlist :], depth)
 
     def _chances(self, request: str, view: ToolView, rows: list[int]) -> dict[int, float]:
         """Calibrated probabilities by row, in the ranking's order."""
@@ -80,15 +81,19 @@ class Reranked:
         judged, _ = waited(judge(self.judge, request, specs, self.asking))
         return {tools[one.tool.id]: self.fitted.put_right(one.probability) for one in judged}
 
-    def _ranked(self, found: Ranked, named: list[int], chances: Mapping[int, float], depth: int) -> Ranked:
+    def _ranked(
+        self, found: Ranked, named: list[int], chances: Mapping[int, float], unasked: list[int], depth: int
+    ) -> Ranked:
         first = {row: 2.0 + len(named) - place for place, row in enumerate(r for r in found.rows if r in named)}
         kept = [row for row, chance in chances.items() if chance >= self.min_probability]
         scores = {**first, **{row: chances[row] for row in sorted(kept, key=lambda row: -chances[row])}}
-        rows = list(scores)[:depth]
+        rest = unasked if self.min_probability == 0 else []
+        rows = [*scores, *rest][:depth]
+        scores |= dict.fromkeys(rest, 0.0)
         return Ranked(
             rows=_rows(rows),
             scores=np.array([scores[row] for row in rows], np.float64),
-            reasons=partial(_reasons, [int(row) for row in found.rows], scores, set(first)),
+            reasons=partial(_reasons, [int(row) for row in found.rows], first, chances),
             confidence=EXACT if first else max(chances.values(), default=0.0),
             notes=found.notes,
         )
@@ -124,19 +129,19 @@ def _rows(rows: list[int]) -> Rows:
     return np.array(rows, np.int32)
 
 
-def _reasons(found: list[int], scores: Mapping[int, float], named: set[int], row: int) -> tuple[Reason, ...]:
+def _reasons(
+    found: list[int], named: Mapping[int, float], chances: Mapping[int, float], row: int
+) -> tuple[Reason, ...]:
     if row in named:
-        return (Reason("exact", scores[row], "the request names it"),)
+        return (Reason("exact", named[row], "the request names it"),)
     if row not in found:
         return (Reason("decision", 0.0, f"not among the first {len(found)} by search, so not asked about"),)
-    return (Reason("decision", scores.get(row, 0.0), f"number {found.index(row) + 1} by search"),)
+    place = f"number {found.index(row) + 1} by search"
+    if row not in chances:
+        return (Reason("decision", 0.0, f"{place}, without an answer of the judge"),)
+    return (Reason("decision", chances[row], place),)
 
 
-def _noted(found: Ranked, depth: int, note: str) -> Ranked:
-    return Ranked(
-        rows=found.rows[:depth],
-        scores=found.scores[:depth],
-        reasons=found.reasons,
-        confidence=found.confidence,
-        notes=(*found.notes, note),
-    )
+def _first(found: Ranked, depth: int, *notes: str) -> Ranked:
+    """The first rows of a ranking, with more notes."""
+    return replace(found, rows=found.rows[:depth], scores=found.scores[:depth], notes=(*found.notes, *notes))

@@ -33,6 +33,20 @@ RANKERS: Final[dict[str, Callable[[Fitted], Ranker]]] = {
 """Name -> what makes the ranking. All of them put tools that the request names first."""
 
 
+def retriever_of(
+    strategy: str | RankedRetriever, calibration: Calibration | None, judge: DecisionModel | None
+) -> RankedRetriever:
+    """A retriever is itself; of a name it is the one with that judge behind it, if one is given.
+
+    Raises:
+        InvalidInput: there is no such name, or it ends in +judge and none is given.
+    """
+    if not isinstance(strategy, str):
+        return strategy
+    name = f"{strategy.removesuffix(JUDGED)}{JUDGED}" if judge else strategy
+    return open_retriever(name, calibration=calibration, judge=judge)
+
+
 def open_retriever(
     name: str = "hybrid", *, calibration: Calibration | None = None, judge: DecisionModel | None = None
 ) -> RankedRetriever:
@@ -53,6 +67,6 @@ def open_retriever(
     if plain == name:
         return RankedRetriever(ranker, fitted.bands)
     if judge is None:
-        raise InvalidInput(f"the strategy {name!r:.80} needs a judge: open_retriever({name!r:.40}, judge=...)")
+        raise InvalidInput(f"the strategy {name!r:.80} needs a judge: name one with --judge, or give judge=...")
     judged = known.get(name, Fitted())
     return RankedRetriever(Reranked(ranker=ranker, judge=judge, fitted=judged), judged.bands)
