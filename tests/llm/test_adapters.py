@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -20,6 +21,7 @@ from toolsearch.conversation import (
 )
 from toolsearch.errors import MissingExtra, ModelFailed
 from toolsearch.llm import anthropic, failures, ollama, openai_chat, openai_responses
+from toolsearch.llm.opening import open_model
 from toolsearch.tool import ToolSpec
 
 CALL = ToolCall("c1", "weigh", '{"parcel": "p"}')
@@ -194,3 +196,14 @@ def test_a_missing_sdk_names_its_extra() -> None:
     """The line that installs it is in the error."""
     with pytest.raises(MissingExtra, match=r"toolsearch\[openai\]"):
         failures.sdk("no_such_sdk", "openai")
+
+
+@pytest.mark.parametrize(
+    ("model", "key"), [("anthropic:claude-x", "ANTHROPIC_API_KEY"), ("openai:gpt-5.4", "OPENAI_API_KEY")]
+)
+def test_a_missing_key_is_named(model: str, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key nothing is sent, and the error says which variable to set."""
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ModelFailed, match=key):
+        asyncio.run(open_model(model, retries=0).ask(asked()))

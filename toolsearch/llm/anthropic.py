@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -62,11 +63,7 @@ class Anthropic:
             MissingExtra: the SDK is not installed.
         """
         anthropic = sdk("anthropic", "anthropic")
-        more: Json = {"base_url": url} if url else {}
-        clients = Clients(
-            lambda: anthropic.AsyncAnthropic(max_retries=0, timeout=None, **more), (anthropic.AnthropicError,)
-        )
-        return cls(model, clients, features_of(model))
+        return cls(model, Clients(lambda: _client(anthropic, url), (anthropic.AnthropicError,)), features_of(model))
 
     async def ask(self, request: ChatRequest) -> ChatResponse:
         """One answer.
@@ -89,6 +86,15 @@ class Anthropic:
                 async for chunk in chunks:
                     for event in pieces.take(chunk.to_dict()):
                         yield event
+
+
+def _client(anthropic: Any, url: str) -> Any:
+    """A client of the SDK; one without a key would raise a TypeError only when it asks. Other servers may need none."""
+    more: Json = {"base_url": url, "api_key": os.environ.get("ANTHROPIC_API_KEY") or "none"} if url else {}
+    made = anthropic.AsyncAnthropic(max_retries=0, timeout=None, **more)
+    if not (made.api_key or made.auth_token or getattr(made, "credentials", None)):
+        raise anthropic.AnthropicError("set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
+    return made
 
 
 def features_of(model: str) -> Features:
