@@ -77,7 +77,7 @@ def test_52_only_relevant_tools_in_the_providers_order() -> None:
     """Order is the provider's; the state holds the one message of the person."""
     judge = Judge("forecast", "weather")
     assert given(selecting(judge)) == ["weather", "forecast"]
-    assert judge.states == ["will it rain"]
+    assert judge.states == [{"messages": [{"role": "user", "text": "will it rain"}]}]
     assert given(selecting(judge), asking(history=[AssistantMessage("Hello.")])) == ["weather", "forecast"]
     assert judge.states[1] == {
         "messages": [{"role": "assistant", "text": "Hello."}, {"role": "user", "text": "will it rain"}]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+import socketserver
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,32 @@ def serving(answer: Answer) -> Generator[tuple[str, list[dict[str, Any]]]]:
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def raw(send: Callable[[socket.socket], None]) -> Generator[str]:
+    """A server that reads what it is sent, answers by a function on the bare connection, and hangs up."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += self.request.recv(65_536)
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            left = length - len(head.split(b"\r\n\r\n", 1)[1])
+            while left > 0:
+                left -= len(self.request.recv(65_536))
+            with suppress(OSError):
+                send(self.request)
+
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()

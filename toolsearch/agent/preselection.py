@@ -146,7 +146,9 @@ class PreselectingToolProvider:
         """Ids of those that fit; None when all are given because the chooser failed."""
         try:
             if _is_judge(self.chooser):
-                judged, _ = await judge(cast("DecisionModel", self.chooser), state_of(said), candidates, self._asking)
+                judged, _ = await judge(
+                    cast("DecisionModel", self.chooser), state_of(said, self.max_messages), candidates, self._asking
+                )
                 return [one.tool.id for one in chosen(judged, self.min_probability, self.max_results)]
             if isinstance(self.tools, Library):
                 return [spec.id for spec in candidates]

@@ -54,10 +54,10 @@ def _text(part: Part) -> str:
     return f"[attached {part.kind}]" if isinstance(part, Media) else getattr(part, "text", "")
 
 
-def state_of(said: Sequence[Said]) -> State:
-    """What a judge is asked about: the question alone, or the last messages as an object."""
-    if len(said) == 1:
-        return said[0].text
+def state_of(said: Sequence[Said], most: int) -> State:
+    """What a judge is asked about: the question alone as a text, or the last messages as an object."""
+    if most == 1:
+        return said[-1].text
     return {"messages": [{"role": one.role, "text": one.text} for one in said]}
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from toolsearch.chat import ChatResponse
-from toolsearch.decision.checks import probability
-from toolsearch.errors import InvalidDecision
+from toolsearch.decision.checks import level, probability
 from toolsearch.questions import Answer, Choice, ChoiceAnswer, Question, ScaleAnswer, YesNo, YesNoAnswer
 from toolsearch.tool import Json, ToolSpec
 
@@ -55,9 +54,7 @@ def _answer(name: str, question: Question, given: object) -> Answer:
     value, share = fields.get("value"), _share(fields.get("percent"), name)
     if isinstance(question, Choice):
         return ChoiceAnswer(str(value), {str(value): share})
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidDecision(f"question {name}: expected the number of a level, got {value!r:.60}")
-    return ScaleAnswer(float(value), (), share)
+    return ScaleAnswer(level(value, name), (), share)
 
 
 def _share(percent: object, name: str) -> float:

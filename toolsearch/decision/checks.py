@@ -25,6 +25,7 @@ SLACK = 1e-6
 """Probabilities may leave 0 to 1 by this much; they are clamped."""
 MAX_STATE = 1_000_000
 """Characters of a state's JSON."""
+MAX_LEVEL = 1_000_000
 
 
 def check_request(state: State, questions: Mapping[str, Question]) -> None:
@@ -72,6 +73,17 @@ def probability(value: object, name: str) -> float:
     if not -SLACK <= value <= 1 + SLACK:
         raise InvalidDecision(f"{name[:80]}: {value!r:.60} is not a probability from 0 to 1")
     return min(1.0, max(0.0, float(value)))
+
+
+def level(value: object, name: str) -> float:
+    """A number that may be a level, or lie between two; `check_answers` knows how many there are.
+
+    Raises:
+        InvalidDecision: it is no number, or none that counts levels.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_LEVEL:
+        raise InvalidDecision(f"question {name[:80]!r}: expected the number of a level, got {value!r:.60}")
+    return float(value)
 
 
 def _yes_no(name: str, question: Question, answer: Answer) -> None:

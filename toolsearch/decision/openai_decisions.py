@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from toolsearch.decision.checks import check_answers, check_request, probability
+from toolsearch.decision.checks import check_answers, check_request, level, probability
 from toolsearch.errors import DecisionFailed, InvalidDecision, MissingExtra
 from toolsearch.questions import (
     Answer,
@@ -26,14 +27,17 @@ from toolsearch.questions import (
 from toolsearch.tool import canonical
 
 MODEL: Final = "gpt-6-luna"
+BROKEN: Final = (TimeoutError, ValueError, TypeError, RuntimeError, ArithmeticError)
+"""What the SDK lets out, beside errors of its own, when an answer is late or makes no sense."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIDecisionModel:
-    """`client` is an `openai.AsyncOpenAI`; its timeouts, retries and key are its own."""
+    """`client` is an `openai.AsyncOpenAI` with retries and key of its own; `timeout` bounds all tries, in seconds."""
 
     client: Any
     model: str = MODEL
+    timeout: float = 180.0
 
     async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
         """See `DecisionModel.decide`."""
@@ -42,14 +46,18 @@ class OpenAIDecisionModel:
         asked = [_wire(name, question) for name, question in questions.items()]
         errors = import_module("openai")
         try:
-            found = await self.client.decisions.create(model=self.model, input=text, questions=asked)
-        except errors.OpenAIError as error:
+            async with asyncio.timeout(self.timeout):
+                found = await self.client.decisions.create(model=self.model, input=text, questions=asked)
+        except (*BROKEN, errors.OpenAIError) as error:
             raise DecisionFailed(f"OpenAI Decisions failed: {type(error).__name__}: {str(error)[:300]}") from None
-        answers = {row.name: _read(row, questions[row.name]) for row in found.answers if row.name in questions}
-        usage = DecisionUsage(
-            input_tokens=found.usage.input_tokens, output_tokens=getattr(found.usage, "output_tokens", 0)
+        rows = {name: row for row in _rows(found, "answers") if isinstance(name := _of(row, "name"), str)}
+        answers = {name: _read(name, rows[name], question) for name, question in questions.items() if name in rows}
+        model = _of(found, "model")
+        return Decision(
+            answers=check_answers(questions, answers),
+            model=model if isinstance(model, str) else self.model,
+            usage=_usage(_of(found, "usage")),
         )
-        return Decision(answers=check_answers(questions, answers), model=found.model, usage=usage)
 
 
 def from_name(rest: str, timeout: float = 60.0) -> OpenAIDecisionModel:
@@ -62,7 +70,7 @@ def from_name(rest: str, timeout: float = 60.0) -> OpenAIDecisionModel:
         sdk = import_module("openai")
     except ImportError:
         raise MissingExtra("openai", "openai") from None
-    return OpenAIDecisionModel(sdk.AsyncOpenAI(timeout=timeout), rest or MODEL)
+    return OpenAIDecisionModel(sdk.AsyncOpenAI(timeout=timeout), rest or MODEL, 3 * timeout)
 
 
 def _wire(name: str, question: Question) -> dict[str, Any]:
@@ -77,33 +85,55 @@ def _wire(name: str, question: Question) -> dict[str, Any]:
     return {"type": "score", "name": name, "instructions": question.text, "levels": levels}
 
 
-def _read(row: Any, question: Question) -> Answer:
-    if row.type == "refusal":
-        return Refusal()
-    reader = _READERS.get(row.type)
+def _of(value: Any, name: str) -> Any:
+    """An attribute that the SDK did not check; None when it is not there."""
+    return getattr(value, name, None)
+
+
+def _rows(value: Any, name: str) -> list[Any]:
+    """A list that the SDK did not check; empty when it is none."""
+    found = _of(value, name)
+    return cast("list[Any]", found) if isinstance(found, list) else []
+
+
+def _usage(value: Any) -> DecisionUsage:
+    counts = [_of(value, name) for name in ("input_tokens", "output_tokens")]
+    read, written = (one if isinstance(one, int) and one >= 0 else 0 for one in counts)
+    return DecisionUsage(input_tokens=read, output_tokens=written)
+
+
+def _read(name: str, row: Any, question: Question) -> Answer:
+    kind = _of(row, "type")
+    if kind == "refusal":
+        return Refusal(str(_of(row, "reason") or "")[:500])
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
     if reader is None:
-        raise InvalidDecision(f"question {row.name[:80]!r}: unknown kind of answer {row.type!r:.40}")
-    return reader(row, question)
+        raise InvalidDecision(f"question {name[:80]!r}: unknown kind of answer {kind!r:.40}")
+    return reader(name, row, question)
 
 
-def _predicate(row: Any, _: Question) -> Answer:
-    return YesNoAnswer(probability(row.probability, row.name))
+def _predicate(name: str, row: Any, _: Question) -> Answer:
+    return YesNoAnswer(probability(_of(row, "probability"), name))
 
 
-def _choice(row: Any, _: Question) -> Answer:
-    rows: list[Any] = row.probabilities or []
-    shares = {str(one.value): probability(one.probability, row.name) for one in rows}
-    return ChoiceAnswer(str(row.choice), shares, row.confidence)
+def _choice(name: str, row: Any, _: Question) -> Answer:
+    shares = {str(_of(one, "value")): probability(_of(one, "probability"), name) for one in _rows(row, "probabilities")}
+    return ChoiceAnswer(str(_of(row, "choice")), shares, _confidence(name, row))
 
 
-def _score(row: Any, question: Question) -> Answer:
+def _score(name: str, row: Any, question: Question) -> Answer:
     if not isinstance(question, Scale):
-        raise InvalidDecision(f"question {row.name[:80]!r} does not ask for a level")
-    rows: list[Any] = row.probabilities or []
-    return ScaleAnswer(float(row.score), tuple(probability(one.probability, row.name) for one in rows), row.confidence)
+        raise InvalidDecision(f"question {name[:80]!r} does not ask for a level")
+    shares = [probability(_of(one, "probability"), name) for one in _rows(row, "probabilities")]
+    return ScaleAnswer(level(_of(row, "score"), name), tuple(shares), _confidence(name, row))
 
 
-_READERS: Final[Mapping[str, Callable[[Any, Question], Answer]]] = {
+def _confidence(name: str, row: Any) -> float | None:
+    given = _of(row, "confidence")
+    return None if given is None else probability(given, name)
+
+
+_READERS: Final[Mapping[str, Callable[[str, Any, Question], Answer]]] = {
     "predicate": _predicate,
     "choice": _choice,
     "score": _score,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from toolsearch.decision.checks import check_answers, check_request, probability
+from toolsearch.decision.checks import check_answers, check_request, level, probability
 from toolsearch.decision.wire import Endpoint, post
 from toolsearch.errors import InvalidDecision, InvalidInput
 from toolsearch.questions import (
@@ -125,10 +125,7 @@ def _score(name: str, question: Scale, body: Mapping[str, Any]) -> ScaleAnswer:
     if unknown := set(given) - set(levels):
         raise InvalidDecision(f"question {name[:80]!r} has no level {sorted(unknown)[0][:40]!r}")
     shares = tuple(probability(given.get(level, 0.0), name) for level in levels) if given else ()
-    mean = body["score"]
-    if isinstance(mean, bool) or not isinstance(mean, int | float):
-        raise InvalidDecision(f"question {name[:80]!r}: expected a score, got {mean!r:.60}")
-    return ScaleAnswer(float(mean), shares, _confidence(body, name))
+    return ScaleAnswer(level(body["score"], name), shares, _confidence(body, name))
 
 
 def _shares(name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from toolsearch.retries import asked_wait, may_heal
 MAX_ANSWER: Final = 16_000_000
 """Bytes of one answer."""
 MAX_WAIT: Final = 30.0
-"""Seconds that a Retry-After is honoured for."""
+"""Seconds that a Retry-After is waited for; who asks for more is not asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,15 @@ async def post(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]
             reply = await _reply(client, endpoint, body)
             if reply.status == 200:
                 return _object(reply.content, endpoint.url)
-            if reply.status and not may_heal(reply.status):
+            wait = _delay(reply.headers, attempt)
+            if (reply.status and not may_heal(reply.status)) or wait > MAX_WAIT:
                 break
             if attempt < endpoint.retries:
-                await asyncio.sleep(_delay(reply.headers, attempt))
+                await asyncio.sleep(wait)
     said = f"answered {reply.status}: " if reply.status else "gave no answer: "
-    raise DecisionFailed(f"{_host(endpoint.url)} {said}{reply.content[:300].decode('utf-8', 'replace')}")
+    asked = asked_wait(reply.headers)
+    later = f" (it asks to wait {asked:.0f} seconds)" if asked and asked > MAX_WAIT else ""
+    raise DecisionFailed(f"{_host(endpoint.url)} {said}{reply.content[:300].decode('utf-8', 'replace')}{later}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def _delay(headers: Mapping[str, str], attempt: int) -> float:
     """Seconds to wait: what the server says, else growing ones with some chance in them."""
     asked = asked_wait(headers)
     if asked is not None:
-        return min(MAX_WAIT, asked)
+        return asked
     return 0.25 * 2**attempt * (1 + random.random())  # noqa: S311 - spreads retries, protects nothing
 
 

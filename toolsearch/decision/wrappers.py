@@ -41,14 +41,19 @@ SERVERS: Final[Mapping[str, Limits]] = {
 class Batched:
     """Splits questions so that each request keeps within the limits, and joins the answers.
 
-    The first request that fails fails the decision; the others are cancelled.
+    The first request that fails fails the decision; the others are cancelled. A state that leaves no room is not sent.
     """
 
     model: DecisionModel
     limits: Limits = field(default_factory=Limits)
 
     async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
-        """See `DecisionModel.decide`."""
+        """See `DecisionModel.decide`.
+
+        Raises:
+            InvalidInput: a choice has more options than the server takes.
+            DecisionFailed: the state alone is longer than the server takes.
+        """
         for name, question in questions.items():
             if isinstance(question, Choice) and len(question.options) > self.limits.options:
                 raise InvalidInput(
@@ -71,7 +76,10 @@ class Batched:
         return joined([task.result() for task in tasks])
 
     def _parts(self, state: State, questions: Mapping[str, Question]) -> list[dict[str, Question]]:
-        room = self.limits.characters - len(canonical(state, what="the state"))
+        size = len(canonical(state, what="the state"))
+        room = self.limits.characters - size
+        if room <= 0:
+            raise DecisionFailed(f"the state has {size} characters; this server takes {self.limits.characters} in all")
         parts: list[dict[str, Question]] = [{}]
         used = 0
         for name, question in questions.items():
@@ -82,6 +90,13 @@ class Batched:
             parts[-1][name] = question
             used += size
         return parts
+
+
+def limits_of(model: object) -> Limits | None:
+    """The limits that a model keeps, whatever is wrapped around `Batched`; None where none are known."""
+    while model is not None and not isinstance(model, Batched):
+        model = getattr(model, "model", None)
+    return None if model is None else model.limits
 
 
 def joined(decisions: list[Decision]) -> Decision:
@@ -100,7 +115,7 @@ class Cached:
     """
 
     def __init__(self, model: DecisionModel, *, name: str, size: int = 10_000) -> None:
-        self._model, self._name, self._size = model, name, size
+        self.model, self._name, self._size = model, name, size
         self._known: OrderedDict[str, Answer] = OrderedDict()
 
     async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
@@ -109,7 +124,7 @@ class Cached:
         known = {name: self._known[key] for name, key in keys.items() if key in self._known}
         missing = {name: question for name, question in questions.items() if name not in known}
         found = (
-            await self._model.decide(state, missing)
+            await self.model.decide(state, missing)
             if missing
             else Decision(answers={}, usage=DecisionUsage(requests=0))
         )

@@ -1,42 +1,21 @@
-"""How this room opens ONNX models: one thread for each run, no spinning, quiet, errors of its own."""
+"""How this room opens ONNX models: as all do, with an error of its own."""
 
 from __future__ import annotations
 
-import re
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from toolsearch.errors import EncoderFailed
-
-ERRORS_ONLY: Final = 3
+from toolsearch.errors import EncoderFailed, InvalidSource
+from toolsearch.onnx_files import opened_model
 
 
 def open_session(path: Path, custom_operators: str | None = None) -> Any:
-    """An onnxruntime session that several threads may run at once, each on its own thread.
-
-    `custom_operators` is a library of operators that the model needs.
+    """An onnxruntime session that several threads may run at once; see `opened_model`.
 
     Raises:
         EncoderFailed: the file is missing, damaged, or of a kind that the installed onnxruntime cannot run.
     """
-    ort = import_module("onnxruntime")
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = ERRORS_ONLY
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        if custom_operators is not None:
-            options.register_custom_ops_library(custom_operators)
-        return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except _refusals() as error:
-        reason = re.sub(r"\s+", " ", str(error))[:200]
-        raise EncoderFailed(f"cannot open the model {path.name!r}: {reason}; install its package again") from None
-
-
-def _refusals() -> tuple[type[Exception], ...]:
-    """The errors of onnxruntime, which share no parent but Exception."""
-    state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
-    names = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NoSuchFile", "NotImplemented")
-    return (*(getattr(state, name) for name in names), state.RuntimeException)
+        return opened_model(path, custom_operators)
+    except InvalidSource as error:
+        raise EncoderFailed(f"{error}; install its package again") from None

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from toolsearch.decision.wrappers import limits_of
 from toolsearch.errors import DecisionFailed, DecisionRefused, InvalidInput
 from toolsearch.fields import field_texts
 from toolsearch.questions import (
@@ -118,7 +119,7 @@ async def judge(
     Raises:
         DecisionFailed: any request failed, or every question was refused; the other requests are given up.
     """
-    size = asking.batch or max(1, len(tools))
+    size = _size(model, len(tools), asking)
     gate = asyncio.Semaphore(asking.concurrent)
 
     async def ask(part: Sequence[ToolSpec]) -> Decision:
@@ -136,6 +137,13 @@ async def judge(
     if tools and not judged:
         raise DecisionRefused(f"the decision model refused the questions about all {len(tools)} tools")
     return judged, sum((decision.usage for decision in decisions), DecisionUsage(requests=0))
+
+
+def _size(model: DecisionModel, tools: int, asking: Asking) -> int:
+    """Tools in one request: what is wished, and in a choice no more than the server takes."""
+    wished = asking.batch or max(1, tools)
+    known = limits_of(model) if asking.choice else None
+    return wished if known is None else min(wished, known.options - 1)
 
 
 def _questions(part: Sequence[ToolSpec], asking: Asking) -> dict[str, Question]:
