@@ -1,11 +1,14 @@
-"""Requests in each language against three slices of the demo: tools in English, all tools, tools in Chinese."""
+"""Requests in each language against the demo in English, as it is, half in Chinese, and all in Chinese."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from benchmarks.tasks import demo
+from benchmarks.tasks import DEMO, demo
 from toolsearch import ToolIndex, ToolSpec
 from toolsearch.encoders import open_encoder
 from toolsearch.encoders.cached import CachedEncoder
@@ -39,7 +42,37 @@ def languages_table(encoders: Sequence[str], split: str) -> str:
 def _catalogs(tools: Sequence[ToolSpec]) -> Iterator[tuple[str, list[ToolSpec]]]:
     yield "English", [tool for tool in tools if tool.namespace not in LOCAL]
     yield "mixed", list(tools)
-    yield "Chinese", [tool for tool in tools if tool.namespace == "erp_cn"]
+    translated = _chinese()
+    yield "part Chinese", [translated.get(tool.id, _itself)(tool) for tool in tools]
+    yield (
+        "Chinese",
+        [
+            translated.get(tool.id, _itself)(tool)
+            for tool in tools
+            if tool.namespace == "erp_cn" or tool.id in translated
+        ],
+    )
+
+
+def _chinese() -> dict[str, Callable[[ToolSpec], ToolSpec]]:
+    """By id, what makes a tool of the demo one that is described in Chinese. Names and parameters keep their names."""
+    rows = [json.loads(line) for line in (DEMO / "chinese.jsonl").read_text("utf-8").splitlines()]
+    return {row["id"]: partial(_described, row["title"], row["description"]) for row in rows}
+
+
+def _described(title: str, description: str, tool: ToolSpec) -> ToolSpec:
+    parameters = dict(tool.parameters)
+    properties = parameters.get("properties", {})
+    parameters["properties"] = {name: _undescribed(body) for name, body in properties.items()}
+    return replace(tool, title=title, description=description, parameters=parameters, aliases=(), examples=(), tags=())
+
+
+def _undescribed(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": body.get("type", "string")}
+
+
+def _itself(tool: ToolSpec) -> ToolSpec:
+    return tool
 
 
 def _answerable(queries: Sequence[JudgedQuery], ids: set[str]) -> Iterator[JudgedQuery]:

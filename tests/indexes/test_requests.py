@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
 
 from toolsearch.evaluation.judged import read_queries
+from toolsearch.language import language
 from toolsearch.text import name_key
 from toolsearch.tool import ToolSpec
 
@@ -18,7 +20,7 @@ TOOLS = {
     for tool in map(ToolSpec.from_json, file.read_text("utf-8").splitlines())
 }
 KINDS = {
-    "paraphrase": 750,
+    "paraphrase": 900,
     "exact_name": 30,
     "abbreviation": 35,
     "typo": 30,
@@ -35,13 +37,16 @@ LANGUAGES = {
     "de": 80,
     "es": 80,
     "ja": 80,
-    "ko": 30,
-    "ru": 30,
-    "fr": 25,
-    "th": 15,
-    "ar": 15,
-    "pt": 15,
+    "ko": 50,
+    "ru": 50,
+    "fr": 50,
+    "th": 40,
+    "ar": 40,
+    "pt": 40,
 }
+
+
+CHINESE = [json.loads(line) for line in (DEMO / "chinese.jsonl").read_text("utf-8").splitlines()]
 
 
 def plain(text: str) -> str:
@@ -117,3 +122,12 @@ def test_exact_names_are_names() -> None:
 
 def _called(tool: ToolSpec) -> list[str]:
     return [tool.name, *([tool.title] if tool.title else []), *tool.aliases]
+
+
+def test_the_chinese_texts_are_of_whole_namespaces() -> None:
+    """Each tool of a translated namespace has a title and a description in Chinese, once."""
+    ids = [row["id"] for row in CHINESE]
+    namespaces = {TOOLS[tool].namespace for tool in ids}
+    assert len(namespaces) == 10
+    assert sorted(ids) == sorted(tool.id for tool in TOOLS.values() if tool.namespace in namespaces)
+    assert all(language(row["title"]) == language(row["description"]) == "zh" for row in CHINESE)
