@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from toolsearch import ToolIndex, ToolSpec
 from toolsearch.cli.app import app
+from toolsearch.errors import InvalidInput
 from toolsearch.strategies.calibration import FILE, Calibration
 
 THINGS = ["parcel", "letter", "invoice", "ticket", "crane", "berth", "gate", "crate", "ship", "truck", "pallet", "seal"]
@@ -40,6 +41,8 @@ def test_it_prints_how_good_confidence_is_and_writes_the_file(folder: Path) -> N
     assert "ECE" in output
     assert "threshold" in output
     assert "fewer than 30 requests" in output
+    assert "other requests of this kind would give" in output
+    assert "AUC: how often" in output
     assert "transfers neither" in output
     fitted = Calibration.read(folder / FILE).strategies["lexical"]
     assert 0 < fitted.threshold < 1
@@ -66,3 +69,14 @@ def test_a_catalog_that_changed_is_told(folder: Path) -> None:
     Calibration(strategies=kept.strategies, encoder="other", tools=21).write(folder / FILE)
     with ToolIndex.open(folder) as index:
         assert "another encoder and is not used" in index.search("every crane please").notes[-1]
+
+
+def test_too_few_requests_are_refused(folder: Path) -> None:
+    """Below ten of a kind nothing is fitted and nothing written; the text says what is missing."""
+    lines = (folder / "judged.jsonl").read_text().splitlines()
+    (folder / "judged.jsonl").write_text("\n".join(lines[7:]))
+    done = CliRunner().invoke(app, ["calibrate", "-i", str(folder), "--queries", str(folder / "judged.jsonl")])
+    assert isinstance(done.exception, InvalidInput)
+    assert "5 requests have a right tool in this catalog and 12 have none" in str(done.exception)
+    assert "at least 10" in str(done.exception)
+    assert not (folder / FILE).exists()

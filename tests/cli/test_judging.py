@@ -69,6 +69,9 @@ def test_eval_tells_kinds_and_false_offers(tmp_path: Path, index: Path, run: Run
     """Where requests have kinds or no right tool, there is a table for each."""
     out = run("eval", "-i", index, "--queries", in_lines(tmp_path))[1]
     assert "| allowed refusals | refused | false offers |" in out
+    assert "| 5 % and 10 %" in out
+    assert "AUC: how often" in out
+    assert "Tokens: estimate" in out
     assert "| easy |" in out
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 FOLDS: Final = 5
 LEAST: Final = 8
 """Requests of each kind below which nothing is fitted."""
+MINIMUM: Final = 10
+"""Requests of each kind that a calibration needs, so that each of its FOLDS can be fitted without the others."""
 REFUSED: Final = 0.10
 """Share of answerable requests that may fall below the threshold."""
 
@@ -60,6 +62,21 @@ def samples(ranker: Ranker, view: ToolView, queries: Sequence[JudgedQuery]) -> l
     return found
 
 
+def check_enough(given: Sequence[Sample]) -> None:
+    """Refuse to fit anything to too few requests.
+
+    Raises:
+        InvalidInput: there are fewer than MINIMUM of a kind; the text says how many there are.
+    """
+    right = sum(one.answerable for one in given)
+    wrong = len(given) - right
+    if min(right, wrong) < MINIMUM:
+        raise InvalidInput(
+            f"{right} requests have a right tool in this catalog and {wrong} have none; a calibration needs at least "
+            f'{MINIMUM} of each, and means little below 100. A request without a tool is written with: "relevant": []'
+        )
+
+
 def likeness(given: Sequence[Sample], view: ToolView) -> tuple[Likeness | None, list[Sample]]:
     """The judged requests as vectors, and the samples with their nearness to the others; None without an encoder."""
     read = [one for one in given if one.evidence is not None and one.evidence.cosine is not None]
@@ -81,9 +98,19 @@ def calibrated(given: Sequence[Sample], known: Likeness | None) -> tuple[Fitted,
         curve = _curve([one for place, one in enumerate(given) if place % FOLDS != fold])
         for place in range(fold, len(given), FOLDS):
             unseen[place] = confidence(curve, given[place])
-    right = sorted(value for value, one in zip(unseen, given, strict=True) if one.answerable and value > 0)
-    threshold = right[int(REFUSED * len(right))] if right else 0.0
+    threshold = threshold_of(found_values(given, unseen))
     return replace(_curve(given), threshold=threshold, likeness=known), unseen
+
+
+def found_values(given: Sequence[Sample], values: Sequence[float]) -> list[float]:
+    """The confidences of the answerable samples for which anything was found."""
+    return [value for value, one in zip(values, given, strict=True) if one.answerable and value > 0]
+
+
+def threshold_of(values: Sequence[float]) -> float:
+    """Where REFUSED of these would be refused."""
+    right = sorted(values)
+    return right[int(REFUSED * len(right))] if right else 0.0
 
 
 def confidence(curve: Fitted, one: Sample) -> float:

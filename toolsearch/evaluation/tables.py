@@ -75,13 +75,24 @@ def differences(found: Mapping[str, tuple[Difference, float]]) -> str:
 
 
 OFFERS = ["allowed refusals", "refused", "false offers", "AUC"]
+OFFERS_LEGEND = """Refused: share of the answerable requests, in percent, below the confidence at which no more
+than allowed are. False offers: share of the other requests above it. AUC: how often an answerable request has a
+higher confidence than one that is not (1 always, 0.5 as by chance)."""
+LEGEND = """CPU: milliseconds a request. Tokens: estimate of what a model reads of the tools found for a request.
+In brackets: where the true mean lies in 95 of 100 such measurements."""
 
 
 def offers(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> list[list[str]]:
-    """Cells of abstention, one row for each allowed share of refusals; none without unanswerable requests."""
+    """Cells of abstention, one row for each allowed share of refusals; none without unanswerable requests.
+
+    Shares that come to the same threshold, as with few requests, have one row.
+    """
     right, wrong = _parted(queries, answers)
-    rows = zip(REFUSALS, abstention(right, wrong), strict=False)
-    return [[f"{100 * s:.0f} %", f"{100 * r.refused:.1f}", f"{100 * r.offered:.1f}", f"{r.auc:.3f}"] for s, r in rows]
+    found: dict[tuple[str, ...], list[str]] = {}
+    for allowed, row in zip(REFUSALS, abstention(right, wrong), strict=False):
+        cells = (f"{100 * row.refused:.1f}", f"{100 * row.offered:.1f}", f"{row.auc:.3f}")
+        found.setdefault(cells, []).append(f"{100 * allowed:.0f} %")
+    return [[" and ".join(allowed), *cells] for cells, allowed in found.items()]
 
 
 def overview(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> str:
@@ -91,6 +102,8 @@ def overview(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> str:
     parts = [table(["requests", *HEAD], [[len(right), *summary(values, right)]])]
     if rows := offers(queries, answers):
         parts.append(table(OFFERS, rows))
+        parts.append(OFFERS_LEGEND)
+    parts.append(LEGEND)
     parts += [groups(queries, values, attribute) for attribute in ("split", "kind", "lang")]
     return "\n\n".join(part for part in parts if part)
 
