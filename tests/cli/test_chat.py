@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.agent.conftest import SERVER, service
+from tests.agent.test_sourced import SHOP
 from tests.cli.conftest import Run, write
 from tests.wire.server import Vendor, serving
 from toolsearch.agent.exposing import exposed
@@ -32,6 +36,7 @@ def refund(arguments, context):
 def look(arguments, context):
     return "order\\x1b[2J 42: paid"
 """
+__all__ = ["service"]
 FIND = [("tool_search_tool", {"query": "refund money"})]
 
 
@@ -89,6 +94,25 @@ def test_a_destructive_call_asks(shop: Path, run: Run, typed: Any, said: list[st
     assert '  approve pay/refund - Give money back to a customer\n          order: "42"\n' in out
     assert result in out
     assert out.endswith("Done.\n")
+
+
+def test_the_sources_of_an_index_run(tmp_path: Path, run: Run, service: tuple[str, list[Any]]) -> None:
+    """A server's tool and an operation are called with no more than what index.toml names."""
+    (tmp_path / "server.py").write_text(SERVER, "utf-8")
+    entry = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"depot": entry}}), "utf-8")
+    (tmp_path / "shop.yaml").write_text(SHOP, "utf-8")
+    (tmp_path / "index.toml").write_text(
+        f'sources = ["servers.json", "shop.yaml"]\nencoder = ""\n[http.shop]\nbase = "{service[0]}"\n', "utf-8"
+    )
+    assert run("index", "build", tmp_path)[0] == 0
+    calls = [(exposed("depot/weigh"), {"parcel": "p1"}), (exposed("shop/refund"), {"id": "42"})]
+    with serving(calls, "Done.") as vendor:
+        code, out, _ = run("chat", "go", "-i", tmp_path, "--model", model(vendor))
+    assert code == 0
+    assert "  result  p1 weighs 3 kg" in out
+    assert '  result  {"ok": true}' in out
+    assert service[1] == [("POST", "/v1/orders/42/refund", "", None)]
 
 
 def test_a_conversation(shop: Path, run: Run, typed: Any) -> None:

@@ -22,7 +22,9 @@ from toolsearch.agent.planning import UnknownTool
 from toolsearch.agent.preparing import Request, Resumption, new_context, prepared, resumed
 from toolsearch.agent.records import RunResult
 from toolsearch.agent.showing import Show, chosen
+from toolsearch.agent.sourced import Sourced
 from toolsearch.agent.streaming import events_of
+from toolsearch.agent.supply import check_pinned
 from toolsearch.agent.threads import Workers
 from toolsearch.chat import ChatModel, ChatOptions
 from toolsearch.conversation import Content, UserMessage
@@ -88,10 +90,13 @@ class Agent:
     assembly: Assembly = field(init=False, repr=False)
     expose: Exposer = field(init=False, repr=False)
     workers: Workers = field(init=False, repr=False)
+    sourced: Sourced = field(init=False, repr=False, default_factory=Sourced)
     _opened: Model | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         self.assembly = assembled(self.tools, self.always_visible)
+        for library in self.assembly.libraries:
+            check_pinned(library, self.always_visible, self.sourced.executor)
         self.workers = Workers(self.limits.workers)
         model = self.chat_model
         self.expose = Exposer(model.features.names)
@@ -187,6 +192,7 @@ class Agent:
         What it was given stays open: an index, a toolset, a model of your own. Connections belong to the event loop
         that opened them; those of `run_sync` end with `close_sync`.
         """
+        await self.sourced.close()
         if self._opened is not None:
             await self._opened.close()
 

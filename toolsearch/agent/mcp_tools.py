@@ -73,7 +73,8 @@ class MCPToolset:
         found: list[Given] = []
         for session in self._sessions:
             try:
-                found += [Tool(spec, _Call(session, spec.name, self._keep_meta)) for spec in await self._specs(session)]
+                for spec in await self._specs(session):
+                    found.append(Tool(spec, ServerTool(session, spec.name, self._keep_meta)))
             except ToolErrorForModel as error:
                 _log.warning("the tools of MCP server %s are missing from a run: %s", session.name[:80], error)
         return found
@@ -113,14 +114,19 @@ class MCPToolset:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class ServerTool:
     """Runs one tool of a server, by the server's own name for it."""
 
     session: Session
     name: str
-    keep_meta: bool
+    keep_meta: bool = False
 
     async def __call__(self, arguments: Json, context: Any = None) -> ToolReturn:
+        """All of the server's answer.
+
+        Raises:
+            ToolErrorForModel: the server cannot be reached, or breaks off.
+        """
         async with self.session.use() as connection:
             result = await self._result(connection, arguments)
         meta: Json = {META: dict(result.meta)} if self.keep_meta and result.meta else {}

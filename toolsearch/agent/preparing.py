@@ -148,10 +148,7 @@ async def _augmented(agent: Agent, context: InvocationContext) -> InvocationCont
 
 async def _driver(agent: Agent, request: Request, conversation: Conversation, emit: Emit) -> Driver:
     context, model = request.context, agent.chat_model
-    supply = Supply(
-        assembly=agent.assembly, context=context, always_visible=agent.always_visible, encoder=lambda: _encoder(agent)
-    )
-    await supply.start([*conversation.messages, context.message])
+    supply = await _supply(agent, context, conversation)
     toolbox = supply.current()
     mode = conversation.facts.get("search") or (WHOLE if sends_whole(agent.search, toolbox, agent.limits) else SEARCHED)
     show = chosen(agent.show, model.features)
@@ -195,6 +192,18 @@ async def _driver(agent: Agent, request: Request, conversation: Conversation, em
         mark_unsupported=agent.mark_unsupported,
         facts={"search": mode},
     )
+
+
+async def _supply(agent: Agent, context: InvocationContext, conversation: Conversation) -> Supply:
+    supply = Supply(
+        assembly=agent.assembly,
+        context=context,
+        always_visible=agent.always_visible,
+        encoder=lambda: _encoder(agent),
+        runner=agent.sourced.executor,
+    )
+    await supply.start([*conversation.messages, context.message])
+    return supply
 
 
 def _encoder(agent: Agent) -> Encoder | None:

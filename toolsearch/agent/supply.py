@@ -10,9 +10,12 @@ from toolsearch.agent.context import InvocationContext
 from toolsearch.agent.providers import ProviderRequest
 from toolsearch.agent.toolbox import Library, Shelf, Toolbox, allowed_to
 from toolsearch.conversation import Message
+from toolsearch.errors import InvalidTool
 from toolsearch.protocols import Encoder
 from toolsearch.strategies.corpus import pinned
-from toolsearch.tool import Tool
+from toolsearch.tool import Executor, Tool, ToolSpec
+
+Runner = Callable[[Library, ToolSpec], Executor | None]
 
 
 def shelf(library: Library, caller: frozenset[str] | None, always_visible: Iterable[str]) -> Shelf:
@@ -24,6 +27,18 @@ def shelf(library: Library, caller: frozenset[str] | None, always_visible: Itera
     return Shelf(library, own, tuple(corpus.tool(row) for row in rows if own.holds(row)))
 
 
+def check_pinned(library: Library, always_visible: Iterable[str], runner: Runner) -> None:
+    """Refuse a library with an always visible tool that nothing runs.
+
+    Raises:
+        InvalidTool: it names the tool.
+        InvalidSource: the tool's source names something that may not run.
+    """
+    for spec in shelf(library, None, always_visible).pinned:
+        if library.executor(spec.id) is None and runner(library, spec) is None:
+            raise InvalidTool(f"tool {spec.id[:200]!r} is always visible and has nothing that runs it")
+
+
 @dataclass(slots=True, kw_only=True)
 class Supply:
     """Gives the toolbox of one run, anew for every request; the caller's groups are looked at each time."""
@@ -32,6 +47,7 @@ class Supply:
     context: InvocationContext
     always_visible: Collection[str]
     encoder: Callable[[], Encoder | None]
+    runner: Runner
     fixed: dict[str, Tool] = field(default_factory=dict[str, Tool])
     dynamic: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
@@ -67,4 +83,5 @@ class Supply:
             dynamic={key: one for key, one in self.dynamic.items() if allowed_to(one.spec, caller)},
             shelves=[shelf(library, caller, self.always_visible) for library in self.assembly.libraries],
             encoder=self.encoder,
+            runner=self.runner,
         )

@@ -49,13 +49,15 @@ class Shelf:
 class Toolbox:
     """Tools by id: `fixed` ones of the agent and its providers, `dynamic` ones of this request, and `shelves`.
 
-    Nothing that the caller may not see is in it. `encoder` makes an ad-hoc list of tools searchable.
+    Nothing that the caller may not see is in it. `encoder` makes an ad-hoc list of tools searchable; `runner` runs
+    tools of a library that has no executor for them itself.
     """
 
     fixed: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
     dynamic: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
     shelves: Sequence[Shelf] = ()
     encoder: Callable[[], Encoder | None] = lambda: None
+    runner: Callable[[Library, ToolSpec], Executor | None] = lambda library, spec: None
     _looked_up: dict[str, ToolSpec | None] = field(
         default_factory=dict[str, ToolSpec | None], init=False, repr=False, compare=False
     )
@@ -80,8 +82,11 @@ class Toolbox:
         own = self.fixed.get(tool_id) or self.dynamic.get(tool_id)
         if own:
             return own.execute
-        shelf = next((one for one in self.shelves if one.view.get(tool_id)), None)
-        return shelf.library.executor(tool_id) if shelf else None
+        for shelf in self.shelves:
+            spec = shelf.view.get(tool_id)
+            if spec is not None:
+                return shelf.library.executor(tool_id) or self.runner(shelf.library, spec)
+        return None
 
     def called(self, name: str) -> ToolSpec | None:
         """The tool that a model calls by this name; None when the caller has none."""

@@ -62,8 +62,8 @@ def chat(given: ChatOptions) -> None:
     """
     from toolsearch import ToolIndex
 
-    with ToolIndex.open(given.index, read_only=True) as index:
-        talk = _Talk(_agent(given, index), given)
+    with ToolIndex.open(given.index, read_only=True) as index, _agent(given, index) as agent:
+        talk = _Talk(agent, given)
         if given.message:
             talk.say(" ".join(given.message))
             return

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from toolsearch.catalog.running import Service, services_of
 from toolsearch.errors import InvalidSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 FILE: Final = "index.toml"
 MAX_BYTES: Final = 1_000_000
+KINDS: Final = {str: "text", list: "a list of texts", dict: "a table"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,8 @@ class Definition:
     """`sources` are files, folders, patterns or `module:name`, relative to `folder`.
 
     `encoder` names the encoder ("" for words only), `strategy` the usual one. `python` lists the Python files or
-    modules from which executors may be imported: a tool's source alone never makes anything run.
+    modules from which executors may be imported: a tool's source alone never makes anything run. `http` says where
+    the operations of a namespace are called.
     """
 
     name: str
@@ -29,6 +32,7 @@ class Definition:
     encoder: str = "builtin"
     strategy: str = "hybrid"
     python: tuple[str, ...] = ()
+    http: Mapping[str, Service] = field(default_factory=dict[str, Service])
     folder: Path = Path()
 
     @classmethod
@@ -40,16 +44,17 @@ class Definition:
         """
         file = Path(path) / FILE if Path(path).is_dir() else Path(path)
         body = _loaded(file)
-        known = {"name": str, "sources": list, "encoder": str, "strategy": str, "python": list}
+        known = {"name": str, "sources": list, "encoder": str, "strategy": str, "python": list, "http": dict}
         for key, value in body.items():
             if key not in known:
                 raise InvalidSource(f"{file}: unknown key {key[:80]!r}; use {', '.join(known)}")
             listed = cast("list[object]", value) if isinstance(value, list) else []
             if not isinstance(value, known[key]) or not all(isinstance(item, str) for item in listed):
-                kind = "text" if known[key] is str else "a list of texts"
+                kind = KINDS[known[key]]
                 raise InvalidSource(f"{file}: {key} must be {kind}, not {value!r:.80}")
         folder = file.resolve().parent
-        values: dict[str, Any] = {"name": folder.name, **body, **_listed(body), "folder": folder}
+        http = services_of(body.get("http", {}), str(file))
+        values: dict[str, Any] = {"name": folder.name, **body, **_listed(body), "http": http, "folder": folder}
         return cls(**values)
 
     def resolved(self) -> Iterator[str | Path]:

@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolsearch.catalog.functions import tool_in
+from toolsearch.catalog.running import Running
 from toolsearch.errors import InvalidInput, InvalidSource, InvalidTool
 
 if TYPE_CHECKING:
@@ -21,18 +22,31 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from toolsearch.index.definition import Definition
     from toolsearch.tool import Executor, ToolSpec
 
 SCHEME: Final = "python:"
 
 
 class Executors:
-    """Executors of one index. `allowed` lists modules and Python files, relative to `folder`."""
+    """Executors of one index. `allowed` lists modules and Python files, relative to `folder`.
 
-    def __init__(self, allowed: tuple[str, ...] = (), folder: Path | None = None) -> None:
-        self._allowed, self._folder = allowed, folder
+    `running` says which servers and services run tools of other sources; an agent opens and calls them.
+    """
+
+    def __init__(
+        self, allowed: tuple[str, ...] = (), folder: Path | None = None, running: Running | None = None
+    ) -> None:
+        self._allowed, self._folder, self.running = allowed, folder, running or Running()
         self._bound: dict[str, Executor] = {}
         self._modules: dict[str, ModuleType] = {}
+
+    @classmethod
+    def of(cls, definition: Definition | None, folder: Path | None) -> Executors:
+        """What a definition allows; without one, only what is bound."""
+        if definition is None:
+            return cls((), folder)
+        return cls(definition.python, folder, Running(sources=definition.resolved, services=definition.http))
 
     def bind(self, executors: Mapping[str, Callable[..., Any]]) -> None:
         """Say what runs tools, by id; this goes before what their source says."""

@@ -49,8 +49,8 @@ class ToolIndex:
         self._parts = parts
         self._writer = Writer(parts)
         self._calibration, self._doubts = calibration_of(parts, len(parts.keeper.current().corpus))
-        allowed = parts.definition.python if parts.definition else ()
-        self._executors = Executors(allowed, parts.layout.root if parts.layout else None)
+        self._executors = Executors.of(parts.definition, parts.layout.root if parts.layout else None)
+        self.running = self._executors.running
 
     @classmethod
     def from_tools(cls, tools: Iterable[Given], *, encoder: Encoder | str | None = "builtin") -> Self:
