@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.agent.tools import SEARCH, Conversing, agent, texts
+from tests.agent.tools import SEARCH, Conversing, texts
 from toolsearch.agent.exposing import exposed
 from toolsearch.agent.host import Agent
 from toolsearch.agent.limits import Limits

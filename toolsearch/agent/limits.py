@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from toolsearch.errors import InvalidInput
 
+POSITIVE: Final = (
+    "max_visible_tools", "same_searches", "same_writes", "arguments", "result", "calls", "workers", "depth",
+)  # fmt: skip
 HiddenCalls = Literal["show", "execute", "reject"]
 
 
@@ -23,6 +26,8 @@ class Limits:
         whole_tokens: and at most so many tokens of their definitions.
         found_tokens: tokens of definitions that one search may bring in; None for no bound.
         same_searches: a search is answered so often; after that it is refused as repeated.
+        same_writes: a call that writes, by its tool's annotations, is run so often with the same arguments, counted
+            over the rounds of a run; after that the model is given its result again.
         tool_timeout: seconds for one call, or by tool id; None waits for ever.
         arguments: characters of a call's arguments.
         result: characters of a result that the model sees; the rest is cut with a notice.
@@ -38,6 +43,7 @@ class Limits:
     whole_tokens: int = 5_000
     found_tokens: int | None = None
     same_searches: int = 2
+    same_writes: int = 1
     tool_timeout: float | Mapping[str, float] | None = None
     arguments: int = 1_000_000
     result: int = 100_000
@@ -47,7 +53,16 @@ class Limits:
     depth: int = 4
 
     def __post_init__(self) -> None:
-        for name in ("max_visible_tools", "same_searches", "arguments", "result", "calls", "workers", "depth"):
+        for name in (
+            "max_visible_tools",
+            "same_searches",
+            "same_writes",
+            "arguments",
+            "result",
+            "calls",
+            "workers",
+            "depth",
+        ):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} is {getattr(self, name)}; it must be 1 or more")
         if self.max_rounds < 0:

@@ -11,6 +11,7 @@ from toolsearch.agent.arguments import parsed
 from toolsearch.agent.compensation import rolled_back, to_undo
 from toolsearch.agent.planning import Planned
 from toolsearch.agent.records import PendingCall, RunResult, ToolExecution
+from toolsearch.agent.repeating import once
 from toolsearch.agent.results import ToolReturn
 from toolsearch.agent.run import Run
 from toolsearch.agent.toolbox import Toolbox
@@ -145,8 +146,18 @@ def _plan(run: Run, message: AssistantMessage, decisions: Mapping[str, Decision]
         elif place >= limit:
             found.append(run.planner.refused(call))
         else:
-            found.append(run.planner.plan(call, run.toolbox, visible))
+            found.append(_once(run, run.planner.plan(call, run.toolbox, visible)))
     return found
+
+
+def _once(run: Run, planned: Planned) -> Planned:
+    """A call that writes is not repeated word for word in a later round; where a person approves it, they decide."""
+    if planned.kind != "run" or planned.spec is None or not run.executions:
+        return planned
+    arguments = _arguments(planned.raw, run.settings.limits.arguments)
+    if arguments is None or run.settings.needs_approval(planned.spec, arguments):
+        return planned
+    return once(planned, arguments, run.executions, run.settings.limits.same_writes)
 
 
 def _pending(run: Run, planned: Sequence[Planned]) -> tuple[PendingCall, ...]:
