@@ -16,7 +16,7 @@ from toolsearch.agent.results import ToolReturn
 from toolsearch.agent.run import Run
 from toolsearch.agent.toolbox import Toolbox
 from toolsearch.chat import ChatRequest, ChatResponse
-from toolsearch.conversation import AssistantMessage, Message, Text, ToolResult, Usage, UserMessage, found_in
+from toolsearch.conversation import AssistantMessage, Message, Text, ToolResult, Usage, UserMessage
 from toolsearch.errors import RunStopped, ToolArgumentsError
 from toolsearch.tool import Json, ReturnBehavior
 
@@ -130,8 +130,10 @@ def _begin(run: Run) -> Generator[Step, Any, None]:
 
 
 def _refresh(run: Run) -> Generator[Step, Any, None]:
+    """Tools that dynamic providers give come before those that the last round found."""
     toolbox: Toolbox = yield Refresh()
     run.enter(toolbox)
+    run.take_fresh()
 
 
 def _plan(run: Run, message: AssistantMessage, decisions: Mapping[str, Decision]) -> list[Planned]:
@@ -190,11 +192,13 @@ def _round(run: Run, message: AssistantMessage, planned: Sequence[Planned]) -> G
     yield from _undo(run, ran)
     results = [one.result for one in run.executions[len(run.executions) - len(ran.executions) :]]
     yield from _remember(run, [message, *results])
-    for one in results:
-        run.found.find(found_in(one))
+    run.fresh += results
     if ran.failure is not None:
         raise ran.failure
-    return run.result(None, "tool") if returns_now(run.executions[-len(results) :]) else None
+    if not returns_now(run.executions[-len(results) :]):
+        return None
+    run.take_fresh()
+    return run.result(None, "tool")
 
 
 def _undo(run: Run, ran: Ran) -> Generator[Step, Any, None]:

@@ -156,6 +156,7 @@ async def _driver(agent: Agent, request: Request, conversation: Conversation, em
     if strategy is None:
         check_whole(toolbox, agent.limits, model.features)
     search = _search_tools(strategy, toolbox, context, proxied=show == "proxy")
+    supply.taken = [*search, GET_TOOL.name, CALL_TOOL.name] if show == "proxy" else list(search)
     settings = Settings(
         context=context,
         features=model.features,

@@ -18,7 +18,7 @@ from toolsearch.agent.showing import SHOWINGS, Shown
 from toolsearch.agent.toolbox import Toolbox
 from toolsearch.agent.visible import Found
 from toolsearch.chat import ChatOptions, ChatRequest, Features
-from toolsearch.conversation import Message, Part, SystemMessage, ToolResult, Usage, UserMessage
+from toolsearch.conversation import Message, Part, SystemMessage, ToolResult, Usage, UserMessage, found_in
 from toolsearch.tool import ToolSpec
 
 
@@ -64,6 +64,8 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     executions: list[ToolExecution] = field(default_factory=list[ToolExecution])
     compensated: set[str] = field(default_factory=set[str])
+    fresh: list[ToolResult] = field(default_factory=list[ToolResult])
+    """Results of the last round, whose finds are not yet among the found tools."""
 
     @property
     def memory_id(self) -> str:
@@ -82,6 +84,12 @@ class Run:
         fixed = sum(1 for _ in toolbox.pinned()) + len(self.settings.search) + len(toolbox.dynamic)
         self.found.limit = limit - fixed
         self.found.keep(toolbox.dynamic)
+
+    def take_fresh(self) -> None:
+        """Make visible what the last round found."""
+        for one in self.fresh:
+            self.found.find(found_in(one))
+        self.fresh = []
 
     def own(self) -> list[Entry]:
         """What this run wrote and still remembers."""

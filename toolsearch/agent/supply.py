@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from toolsearch.agent.assembly import Assembly, add, tools_of
 from toolsearch.agent.context import InvocationContext
+from toolsearch.agent.exposing import name_of
 from toolsearch.agent.providers import ProviderRequest
 from toolsearch.agent.toolbox import Library, Shelf, Toolbox, allowed_to
 from toolsearch.conversation import Message
@@ -41,13 +42,17 @@ def check_pinned(library: Library, always_visible: Iterable[str], runner: Runner
 
 @dataclass(slots=True, kw_only=True)
 class Supply:
-    """Gives the toolbox of one run, anew for every request; the caller's groups are looked at each time."""
+    """Gives the toolbox of one run, anew for every request; the caller's groups are looked at each time.
+
+    Dynamic tools whose name is `taken`, such as by the search tool, are ignored, as those whose id is.
+    """
 
     assembly: Assembly
     context: InvocationContext
     always_visible: Collection[str]
     encoder: Callable[[], Encoder | None]
     runner: Runner
+    taken: Collection[str] = ()
     fixed: dict[str, Tool] = field(default_factory=dict[str, Tool])
     dynamic: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
@@ -71,7 +76,7 @@ class Supply:
             if provider.dynamic:
                 given = await provider.provide(ProviderRequest(context=self.context, messages=list(messages)))
                 for tool in (tool for one in given or () for tool in tools_of(one)):
-                    if tool.spec.id not in self.fixed:
+                    if tool.spec.id not in self.fixed and name_of(tool.spec) not in self.taken:
                         self.dynamic.setdefault(tool.spec.id, tool)
         return self.current()
 
