@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.agent.tools import agent, made
 from toolsearch import ToolIndex
 from toolsearch.agent.context import InvocationContext
+from toolsearch.agent.exposing import exposed
 from toolsearch.agent.memory import ChatMemory
 from toolsearch.agent.preselection import PreselectingToolProvider
 from toolsearch.agent.providers import Provided, ProviderRequest
@@ -273,6 +275,32 @@ def test_an_index_is_shortlisted() -> None:
     assert model.names(0) == model.names(1)
     assert set(model.names(0)) == {"mail", "weather"}
     assert result.tool_executions[0].result.text == "done"
+
+
+def test_an_index_gives_what_is_always_given() -> None:
+    """Tools marked as always visible and tools called earlier come from an index too, though no search finds them."""
+    pinned = made("pinned", search=SearchBehavior.ALWAYS_VISIBLE)
+    hidden = made("boss", search=SearchBehavior.ALWAYS_VISIBLE, groups=("boss",))
+    odd = made("Do It", namespace="far.off")
+    listed = [pinned, hidden, odd, *tools([f"wash{i}" for i in range(50)]), *tools()]
+    index = ToolIndex.from_tools(listed, encoder=None)
+    name = exposed("far.off/Do It")
+    history = [UserMessage("a"), AssistantMessage("", (ToolCall("c", "wash9"), ToolCall("d", name)))]
+    judge = Judge("mail")
+    provider = PreselectingToolProvider(tools=index, chooser=judge, shortlist=2)
+    asked = asking("about mail", history)
+    context = replace(asked.context, caller=frozenset({"clerk"}))
+    found = given(provider, ProviderRequest(context=context, messages=history))
+    assert (found[0], set(found)) == ("pinned", {"pinned", "wash9", "Do It", "mail"})
+    assert "wash9" not in judge.asked[0]
+
+
+def test_a_failure_is_told() -> None:
+    """Who gives `failed` hears the error that was not raised."""
+    heard: list[str] = []
+    provider = selecting(Judge(fails=True), failed=lambda error: heard.append(str(error)))
+    assert given(provider) == NAMES
+    assert heard == ["the judge is ill"]
 
 
 def test_nothing_is_chosen_twice_for_one_message() -> None:

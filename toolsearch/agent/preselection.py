@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
@@ -22,10 +22,11 @@ from toolsearch.encoders.opening import open_encoder
 from toolsearch.errors import InvalidInput, ToolSearchError
 from toolsearch.protocols import Encoder, Retriever, ToolView
 from toolsearch.questions import DecisionModel
-from toolsearch.strategies.corpus import view
+from toolsearch.strategies.corpus import pinned, view
 from toolsearch.strategies.deciding import TEMPLATE, Asking, chosen, judge
 from toolsearch.strategies.retrievers import open_retriever
 from toolsearch.strategies.small import small_corpus
+from toolsearch.text import name_key
 from toolsearch.tool import SearchBehavior, Tool, ToolSpec
 
 Chooser = DecisionModel | Retriever | str
@@ -52,6 +53,7 @@ class PreselectingToolProvider:
         on_failure: when the chooser fails, give "all" tools (the shortlist of an index), "none" but those that are
             always given, or raise the "error".
         encoder: makes a provider's tools searchable by meaning; "" or None leaves it to words.
+        failed: is told when the chooser failed and its error is not raised.
     """
 
     tools: ToolProvider | Library
@@ -65,6 +67,7 @@ class PreselectingToolProvider:
     on_failure: Literal["all", "none", "error"] = "all"
     shortlist: int = 50
     encoder: Encoder | str | None = "builtin"
+    failed: Callable[[ToolSearchError], object] | None = None
 
     def __post_init__(self) -> None:
         """Check the settings.
@@ -132,6 +135,8 @@ class PreselectingToolProvider:
         """The shortlist of an index, and what is always given from it."""
         own = library.view(caller=request.context.caller)
         kept = [spec for one in (*before, *self.always_include) if (spec := own.get(one))]
+        rows = [*pinned(own.corpus), *(row for name in called(request) for row in _rows_called(own, name))]
+        kept += [own.corpus.tool(row) for row in rows if own.holds(row)]
         retriever = open_retriever() if _is_judge(self.chooser) else cast("Retriever", self.chooser)
         most = self.shortlist if _is_judge(self.chooser) else self.max_results or FOUND
         found = [hit.tool for hit in retriever.search(needs_of(said), own, most)] if said else []
@@ -140,7 +145,7 @@ class PreselectingToolProvider:
     def _always(self, spec: ToolSpec, before: Sequence[str], request: ProviderRequest) -> bool:
         named = spec.name in self.always_include or spec.id in self.always_include
         shown = spec.search is SearchBehavior.ALWAYS_VISIBLE or spec.id in before
-        return named or shown or bool({spec.name, name_of(spec)} & called(request))
+        return named or shown or bool({spec.name, name_of(spec)} & called(request).keys())
 
     async def _selected(self, candidates: Sequence[ToolSpec], said: Sequence[Said]) -> Sequence[str] | None:
         """Ids of those that fit; None when all are given because the chooser failed."""
@@ -157,6 +162,8 @@ class PreselectingToolProvider:
             if self.on_failure == "error":
                 raise
             _log.warning("selecting tools failed, %s are given: %.300s", self.on_failure, error)
+            if self.failed:
+                self.failed(error)
             return None if self.on_failure == "all" else ()
 
     def _found(self, candidates: Sequence[ToolSpec], said: Sequence[Said]) -> list[str]:
@@ -175,10 +182,17 @@ def earlier(request: ProviderRequest) -> list[str]:
     return list(dict.fromkeys(tool_id for message in messages for tool_id in preselected_in(message)))
 
 
-def called(request: ProviderRequest) -> set[str]:
-    """Names of all tools that the model called in the conversation so far."""
+def called(request: ProviderRequest) -> dict[str, None]:
+    """Names of all tools that the model called in the conversation so far, in the order of their first calls."""
     messages = [one for one in request.messages if isinstance(one, AssistantMessage)]
-    return {call.name for message in messages for call in message.calls}
+    return dict.fromkeys(call.name for message in messages for call in message.calls)
+
+
+def _rows_called(own: ToolView, name: str) -> list[int]:
+    """Rows of the tool that a model knows by a name, which may end in a mark for what was altered in it."""
+    keys = dict.fromkeys(name_key(text) for text in (name, name.rpartition("_")[0]))
+    rows = [row for key in keys if key for row in own.corpus.named(key)]
+    return [row for row in rows if name in (name_of(own.corpus.tool(row)), own.corpus.tool(row).name)]
 
 
 def _is_judge(chooser: Chooser) -> bool:

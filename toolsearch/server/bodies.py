@@ -256,19 +256,3 @@ class BatchAnswer(BaseModel):
 
     results: list[ItemResult]
     generation: int
-
-
-class Preselect(Query):
-    """What tools to show from the start of a conversation."""
-
-    k: int = Field(10, ge=1, le=MAX_K)
-    min_confidence: Band = "low"
-
-
-class Preselected(BaseModel):
-    """Whole tools: those always shown, then the best for the request; `more` did not fit the budget."""
-
-    tools: list[ToolBody]
-    band: str
-    more: int
-    version: str
