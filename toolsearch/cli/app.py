@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from toolsearch import __version__
-from toolsearch.cli import calibrating, chat, evaluating, gateway, indexes, keys, searching, serving, tools
+from toolsearch.cli import calibrating, chat, evaluating, gateway, indexes, keys, searching, serving, tools, training
 
 app = typer.Typer(
     help="Let a language model find the right tool among thousands.",
@@ -42,6 +42,7 @@ app.command("eval")(evaluating.evaluate)
 app.command()(calibrating.calibrate)
 app.command()(chat.chat)
 app.command()(serving.serve)
+app.command()(training.train)
 app.add_typer(indexes.app, name="index")
 app.add_typer(tools.app, name="tool")
 app.add_typer(keys.app, name="keys")

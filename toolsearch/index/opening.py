@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from toolsearch import encoders, text
 from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.errors import EncoderFailed, IndexNotFound, InvalidInput, MissingExtra
+from toolsearch.index.adapting import adapted
 from toolsearch.index.definition import Definition
 from toolsearch.index.keeper import Keeper
 from toolsearch.index.layout import Layout
@@ -126,4 +127,5 @@ def _fitting(layout: Layout, store: Store, encoder: Encoder | str | None) -> tup
             f"vectors were made by encoder {made_by[:120]!r}, this is {found.id[:120]!r}; only words are searched. "
             f"To encode anew: {layout.mend}",
         )
-    return found, tuple(notes)
+    moved, doubts = adapted(found, layout)
+    return moved, (*notes, *doubts)

@@ -78,6 +78,10 @@ class MemoryCorpus:
             dense = DenseSegment.of(encoded([text.encoder_text(spec) for spec in tools], encoder))
         return cls([Segment.of(tools, dense)] if tools else [], tools, encoder=encoder)
 
+    def asked_by(self, encoder: Encoder) -> MemoryCorpus:
+        """The same rows, with requests read by another encoder whose vectors go with those of the tools."""
+        return MemoryCorpus(self.segments, self._tools, live=self._live, encoder=encoder, generation=self._generation)
+
     @property
     def generation(self) -> int:
         """Grows with every change of the catalog."""

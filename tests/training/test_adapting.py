@@ -1,0 +1,145 @@
+"""A map of requests' vectors, learnt from what searches led to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from toolsearch import ToolIndex, ToolSpec
+from toolsearch.encoders.adapted import FILE, Adaptation, AdaptedEncoder
+from toolsearch.errors import InvalidInput, InvalidSource
+from toolsearch.evaluation.judged import JudgedQuery
+from toolsearch.training.adapting import LEAST, adapt, parted
+
+if TYPE_CHECKING:
+    from toolsearch.protocols import Floats, Role
+
+WIDTH = 24
+
+
+class Slanted:
+    """One direction for each number in a text; for requests the next one, which a map can put right."""
+
+    id = "slanted"
+    dimension = WIDTH
+
+    def encode(self, texts: Sequence[str], role: Role) -> Floats:
+        rows = np.zeros((len(texts), WIDTH), np.float32)
+        for row, text in enumerate(texts):
+            number = int(re.findall("[0-9]+", text)[-1])
+            rows[row, (number + (role == "query")) % WIDTH] = 1
+        return rows
+
+
+class Straight(Slanted):
+    """The same without the slant: nothing can be won."""
+
+    def encode(self, texts: Sequence[str], role: Role) -> Floats:
+        return super().encode(texts, "tool")
+
+
+def index_with(encoder: Slanted, place: Path | None = None) -> ToolIndex:
+    tools = [ToolSpec(name=f"tool_{number}", description=f"does thing {number}") for number in range(WIDTH)]
+    return ToolIndex.build(place, tools, encoder=encoder) if place else ToolIndex.from_tools(tools, encoder=encoder)
+
+
+def asked(count: int) -> list[JudgedQuery]:
+    """Requests that share no word with their tool."""
+    texts = [f"please {'abcdefghijkl'[place // WIDTH]} nr{place % WIDTH:03d}x" for place in range(count)]
+    return [
+        JudgedQuery(id=str(place), query=text, relevant={f"tool_{place % WIDTH}": 1})
+        for place, text in enumerate(texts)
+    ]
+
+
+def test_what_searches_led_to_puts_a_slant_right() -> None:
+    """Requests that all point beside their tool are moved onto it, also those that nothing was learnt from."""
+    done = adapt(asked(6 * WIDTH), index_with(Slanted()))
+    assert done.kept
+    assert done.gain.mean > 20
+    assert done.learnt + done.tested == 6 * WIDTH
+
+
+def test_nothing_is_kept_where_nothing_can_be_won() -> None:
+    """A search that is right already stays as it is."""
+    done = adapt(asked(6 * WIDTH), index_with(Straight()))
+    assert not done.kept
+    assert done.gain.mean == 0
+
+
+def test_too_few_requests_are_refused() -> None:
+    """From a handful nothing can be learnt and tested."""
+    with pytest.raises(InvalidInput, match=f"{LEAST} are needed"):
+        adapt(asked(LEAST - 1), index_with(Slanted()))
+
+
+def test_an_index_without_vectors_is_refused() -> None:
+    """There is nothing to adapt in an index of words."""
+    with (
+        ToolIndex.from_tools([ToolSpec(name="one")], encoder=None) as index,
+        pytest.raises(InvalidInput, match="vectors"),
+    ):
+        adapt(asked(LEAST), index)
+
+
+def test_the_latest_requests_are_held_out() -> None:
+    """The test is on later requests than those learnt from, without those asked before."""
+    queries = [*asked(90), *(JudgedQuery(id=f"again{n}", query=asked(1)[0].query) for n in range(10))]
+    early, late = parted(queries)
+    assert [one.id for one in early] == [str(place) for place in range(70)]
+    assert [one.id for one in late] == [str(place) for place in range(70, 90)]
+
+
+def test_an_index_searches_with_the_map_beside_it(tmp_path: Path) -> None:
+    """A map in the folder moves requests; without it the index is as before; tools' vectors stay."""
+    encoder = Slanted()
+    index_with(encoder, tmp_path / "it").close()
+    done = adapt(asked(6 * WIDTH), ToolIndex.open(tmp_path / "it", read_only=True, encoder=encoder))
+    done.adaptation.write(tmp_path / "it" / FILE)
+    with ToolIndex.open(tmp_path / "it", read_only=True, encoder=encoder) as index:
+        assert index.search("please nr003x", k=1).hits[0].id == "tool_3"
+        assert not index.status.notes
+    (tmp_path / "it" / FILE).unlink()
+    with ToolIndex.open(tmp_path / "it", read_only=True, encoder=encoder) as index:
+        assert index.search("please nr003x", k=1).hits[0].id == "tool_4"
+
+
+def test_a_map_of_another_encoder_is_named_and_not_used(tmp_path: Path) -> None:
+    """An index whose encoder has changed says that its map does not fit."""
+    encoder = Slanted()
+    index_with(encoder, tmp_path / "it").close()
+    Adaptation("another", np.eye(WIDTH, dtype=np.float32)).write(tmp_path / "it" / FILE)
+    with ToolIndex.open(tmp_path / "it", read_only=True, encoder=encoder) as index:
+        assert "another encoder" in " ".join(index.status.notes)
+        assert index.search("please nr003x", k=1).hits[0].id == "tool_4"
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense", b"PK\x03\x04broken"])
+def test_a_damaged_map_is_named(tmp_path: Path, body: bytes) -> None:
+    """What is no map says which file to delete."""
+    (tmp_path / FILE).write_bytes(body)
+    with pytest.raises(InvalidSource, match="delete it"):
+        Adaptation.read(tmp_path / FILE)
+
+
+def test_a_vector_keeps_its_length() -> None:
+    """Moved vectors are as long as they were, and empty ones stay empty."""
+    change = np.full((3, 3), 0.3, np.float32)
+    moved = Adaptation("x", change).moved(np.array([[1, 0, 0], [0, 0, 0]], np.float32))
+    assert np.allclose(np.linalg.norm(moved, axis=1), [1, 0])
+
+
+def test_skills_of_the_encoder_behind_are_passed_on() -> None:
+    """What an encoder says of itself is said by the adapted one too, and nothing else."""
+    encoder = Slanted()
+    encoder.languages = ("en",)  # type: ignore[attr-defined]
+    adapted = AdaptedEncoder(encoder, Adaptation("slanted", np.zeros((WIDTH, WIDTH), np.float32)))
+    assert adapted.languages == ("en",)
+    assert adapted.plain is encoder
+    with pytest.raises(AttributeError):
+        _ = adapted.unheard_of

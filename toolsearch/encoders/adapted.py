@@ -1,0 +1,101 @@
+"""An encoder whose requests are moved towards what a team means: one linear map, learnt from its own searches.
+
+Tools' vectors stay as they are, so the map can be put on and taken off at any time. `toolsearch train --from-log`
+makes one, beside an index's definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from zipfile import BadZipFile
+
+import numpy as np
+
+from toolsearch.encoders.cached import SKILLS
+from toolsearch.errors import InvalidSource
+
+if TYPE_CHECKING:
+    from toolsearch.protocols import Encoder, Floats, Role
+
+FILE: Final = "adaptation.npz"
+MAX_BYTES: Final = 64_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Adaptation:
+    """change: (dimension, dimension) float32; a request's vector v becomes v + v @ change. `encoder` is an id."""
+
+    encoder: str
+    change: Floats
+
+    def moved(self, vectors: Floats) -> Floats:
+        """Vectors of requests, (n, dimension), after the change; each keeps its length."""
+        found = vectors + vectors @ self.change
+        before, after = (np.linalg.norm(one, axis=1, keepdims=True) for one in (vectors, found))
+        return (found * (before / np.where(after == 0, 1, after))).astype(np.float32)
+
+    def write(self, path: Path) -> None:
+        """Write the file, as one step for whoever reads it."""
+        made = path.with_suffix(".new")
+        with made.open("wb") as file:
+            np.savez_compressed(file, encoder=np.array(self.encoder), change=self.change.astype(np.float16))
+        made.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Adaptation:
+        """What `write` wrote.
+
+        Raises:
+            InvalidSource: the file is something else, or damaged.
+        """
+        try:
+            if path.stat().st_size > MAX_BYTES:
+                raise InvalidSource(f"{path.name} has more than {MAX_BYTES} bytes")
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                change = arrays["change"].astype(np.float32)
+                found = cls(str(arrays["encoder"]), change)
+        except (BadZipFile, OSError, ValueError, KeyError, EOFError) as error:
+            raise InvalidSource(f"{path.name} is no adaptation: {str(error)[:120]}; delete it") from None
+        if change.ndim != 2 or change.shape[0] != change.shape[1] or not np.isfinite(change).all():
+            raise InvalidSource(f"{path.name} holds no square matrix of numbers; delete it")
+        return found
+
+
+class AdaptedEncoder:
+    """Another encoder with an adaptation of its requests' vectors. Tools' vectors are the other's, and so is the id."""
+
+    def __init__(self, encoder: Encoder, adaptation: Adaptation) -> None:
+        self._encoder = encoder
+        self._adaptation = adaptation
+
+    @property
+    def plain(self) -> Encoder:
+        """The encoder behind, without the adaptation."""
+        return self._encoder
+
+    @property
+    def id(self) -> str:
+        """That of the encoder behind, for it names what tools' vectors are kept under."""
+        return self._encoder.id
+
+    @property
+    def dimension(self) -> int:
+        """That of the encoder behind."""
+        return self._encoder.dimension
+
+    def __getattr__(self, name: str) -> Any:
+        if name in SKILLS:
+            return getattr(self._encoder, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def encode(self, texts: Sequence[str], role: Role) -> Floats:
+        """Vectors of the texts, (len(texts), dimension) float32.
+
+        Raises:
+            EncoderFailed: the encoder behind failed.
+        """
+        vectors = self._encoder.encode(texts, role)
+        return self._adaptation.moved(vectors) if role == "query" else vectors
