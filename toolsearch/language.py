@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from toolsearch.stopwords import STOP_WORDS
@@ -67,7 +68,8 @@ def language(text: str) -> str:
 def latin_language(text: str) -> str:
     """The language of the Latin words in a text, "en" when nothing speaks against it."""
     found = _LATIN_WORD.findall(text[:LOOK].lower())
-    votes = Counter(code for word in found for code in _speakers().get(word, ()))
+    speakers = _speakers()
+    votes = Counter(chain.from_iterable(speakers[word] for word in found if word in speakers))
     if not text.isascii():
         votes.update(code for code, marks in _MARKS.items() if any(mark in word for word in found for mark in marks))
     if not votes:

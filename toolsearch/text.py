@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from toolsearch.fields import WEIGHTS, field_texts
@@ -27,6 +27,8 @@ MAX_REQUEST: Final = 10_000
 """Most characters of a request that are read; of a longer one the middle is left out."""
 MAX_TERM: Final = 64
 """Longest term; of longer ones the middle is left out."""
+SHORT: Final = 120
+"""Texts up to this length, such as names and descriptions of parameters, recur: their terms are kept for a while."""
 MAX_PARTS: Final = 12
 """Identifiers of more parts are not kept whole."""
 
@@ -57,6 +59,10 @@ def words(text: str, spoken: str | None = None) -> list[str]:
 
     `spoken` is the language of its Latin words, guessed when it is not given.
     """
+    return list(_short(text, spoken) if len(text) <= SHORT else _words(text, spoken))
+
+
+def _words(text: str, spoken: str | None) -> Sequence[str]:
     seen = text if text.isascii() else unicodedata.normalize("NFKC", text)
     spoken = spoken or latin_language(seen)
     content: list[str] = []
@@ -68,6 +74,9 @@ def words(text: str, spoken: str | None = None) -> list[str]:
         whole += found.whole
         stops += found.stops
     return content + whole if content else whole + stops
+
+
+_short = lru_cache(maxsize=1 << 14)(_words)
 
 
 def request_terms(text: str) -> dict[str, float]:
@@ -97,7 +106,7 @@ def tool_terms(spec: ToolSpec) -> tuple[dict[str, float], float]:
 def field_terms(spec: ToolSpec) -> Iterator[tuple[str, str, int]]:
     """Every field of a tool with each term in it and how often it occurs there."""
     for field, texts in field_texts(spec).items():
-        counts = Counter(word for text in texts for word in words(text))
+        counts = Counter(chain.from_iterable(map(words, texts)))
         for term, count in counts.items():
             yield field, term, count
 

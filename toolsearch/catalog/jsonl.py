@@ -10,6 +10,8 @@ from toolsearch.catalog.loaded import MAX_FILE, Collector, Loaded, as_object, pa
 from toolsearch.errors import InvalidInput, InvalidSource, LimitExceeded
 from toolsearch.tool import MAX_BYTES, Tool, ToolSpec
 
+READER: Final = "jsonl-1"
+"""Changes whenever a line gives another tool than before, or lines are refused that were not, or the other way."""
 _FIELDS: Final = {
     "id", "name", "description", "title", "annotations", "namespace", "aliases", "examples", "groups", "search",
     "returns", "source", "metadata",
@@ -24,7 +26,7 @@ def load_jsonl(path: Path, *, keep_going: bool = False) -> Loaded:
         LimitExceeded: the file is larger than MAX_FILE.
     """
     collector = Collector(keep_going=keep_going)
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         where = f"{path.name}:{number}"
         try:
             collector.add(Tool(spec_from_line(line, where)), where)
@@ -76,8 +78,13 @@ def _first(body: Mapping[str, Any], *keys: str) -> Any:
     return next((body[key] for key in keys if body.get(key) is not None), None)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines that are not blank, read one by one."""
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines that are not blank, read one by one.
+
+    Raises:
+        InvalidSource: the file cannot be read.
+        LimitExceeded: it is larger than MAX_FILE.
+    """
     try:
         if path.is_dir():
             raise InvalidSource(f"{str(path)!r} is a folder, not a file")

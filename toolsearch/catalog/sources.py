@@ -54,12 +54,21 @@ def load(source: str | Path, *, keep_going: bool = False) -> Loaded:
     raise InvalidSource(f"there is no file or folder {str(source)[:200]!r}")
 
 
-def _folder(folder: Path, *, keep_going: bool) -> Loaded:
-    collector = Collector(keep_going=keep_going)
+def folder_files(folder: Path) -> list[Path]:
+    """The files of a folder that are sources, in order of names.
+
+    Raises:
+        InvalidSource: there is none.
+    """
     files = [path for path in sorted(folder.iterdir()) if _is_source(path)]
     if not files:
         raise InvalidSource(f"no file in {str(folder)!r} ends in {', '.join(READERS)}")
-    for path in files:
+    return files
+
+
+def _folder(folder: Path, *, keep_going: bool) -> Loaded:
+    collector = Collector(keep_going=keep_going)
+    for path in folder_files(folder):
         collector.extend(_reader(path)(path, keep_going=keep_going), path.name)
     return collector.loaded()
 

@@ -14,7 +14,7 @@ from toolsearch.cli.reading import defined_sources, read_sources
 from toolsearch.errors import InvalidInput, ToolSearchError
 
 if TYPE_CHECKING:
-    from toolsearch.index.encoding import Progress
+    from toolsearch.index.progress import Progress
     from toolsearch.tool import Tool
 
 app = typer.Typer(help="Build, look at and change indexes.", no_args_is_help=True, rich_markup_mode=None)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from toolsearch.index.encoding import Progress as Step
+    from toolsearch.index.progress import Progress as Step
 
 
 @contextmanager

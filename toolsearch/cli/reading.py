@@ -11,7 +11,7 @@ from toolsearch.cli.formats import shown
 
 if TYPE_CHECKING:
     from toolsearch.evaluation.judged import JudgedQuery
-    from toolsearch.index.encoding import Progress
+    from toolsearch.index.progress import Progress
     from toolsearch.index.tool_index import ToolIndex
     from toolsearch.tool import Tool
 
@@ -26,7 +26,7 @@ def read_sources(
     """
     from toolsearch.catalog.loaded import Collector
     from toolsearch.catalog.sources import load
-    from toolsearch.index.encoding import Progress
+    from toolsearch.index.progress import Progress
 
     given = list(sources)
     collector = Collector(keep_going=keep_going)

@@ -11,34 +11,42 @@ from toolsearch.catalog.sources import load
 from toolsearch.errors import IndexNotFound, InvalidInput
 from toolsearch.index import changes
 from toolsearch.index.definition import Definition
-from toolsearch.index.encoding import Progress, encode_missing, silent
+from toolsearch.index.encoding import encode_staged
 from toolsearch.index.faults import named_faults
+from toolsearch.index.feeds import Feed, GivenTools, SourceTools
 from toolsearch.index.keeper import Keeper
 from toolsearch.index.layout import Layout
 from toolsearch.index.leases import oldest
 from toolsearch.index.locks import BuildLock
 from toolsearch.index.opening import open_encoder, remember
+from toolsearch.index.progress import Progress, silent
+from toolsearch.index.staging import Stage
 from toolsearch.index.store import Store
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
     from toolsearch.index.changes import Changes
     from toolsearch.protocols import Encoder
 
 DEFAULT_ENCODER: Final = "builtin"
-ALIVE: Final = "SELECT b.body FROM entries e JOIN bodies b ON b.number = e.body WHERE e.died IS NULL ORDER BY e.place"
+READ: Final = 4096
+"""Tools that are read from the truth at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to build. `specs` None means: from the definition's sources, or else the tools that are there."""
+    """What to build. `tools` None means: from the definition's sources, or else the tools that are there.
 
-    specs: Sequence[ToolSpec] | None
+    `jobs` is how many batches are encoded, and blocks analysed, at a time.
+    """
+
+    tools: Feed | None
     definition: Definition | None = None
     encoder: Encoder | str | None = None
     progress: Callable[[Progress], None] = silent
+    jobs: int = 1
 
 
 def build(path: str | Path, order: Order) -> Changes:
@@ -49,17 +57,31 @@ def build(path: str | Path, order: Order) -> Changes:
     definition = order.definition
     if definition is None and layout.definition.is_file():
         definition = Definition.read(layout.definition)
-    specs = order.specs if order.specs is not None or definition is None else from_sources(definition)
-    if specs is None and not layout.truth.is_file():
+    feed = order.tools
+    if feed is None and definition is not None:
+        feed = SourceTools(definition.resolved())
+    if feed is None and not layout.truth.is_file():
         raise IndexNotFound(
             f"nothing to build {str(path)!r} from: give tools, or write {layout.definition} with sources = [...]"
         )
     with named_faults(layout.root), BuildLock(layout.lock):
+        fresh = not layout.truth.is_file()
         store = Store(layout.root)
         try:
-            return _built(store, layout, specs, definition, order)
+            return _built(store, layout, feed, definition, order)
+        except InvalidInput:
+            store.close()
+            if fresh:
+                _unmake(layout)
+            raise
         finally:
             store.close()
+
+
+def _unmake(layout: Layout) -> None:
+    """Leave no empty index behind where there was none."""
+    for file in layout.data.glob(f"{layout.truth.name}*"):
+        file.unlink(missing_ok=True)
 
 
 def from_sources(definition: Definition) -> list[ToolSpec]:
@@ -74,26 +96,32 @@ def from_sources(definition: Definition) -> list[ToolSpec]:
 def _built(
     store: Store,
     layout: Layout,
-    specs: Sequence[ToolSpec] | None,
+    feed: Feed | None,
     definition: Definition | None,
     order: Order,
 ) -> Changes:
-    if specs is None:
-        specs = [ToolSpec.from_json(str(body)) for (body,) in store.read(ALIVE)]
-    order.progress(Progress(stage="read", done=len(specs), total=len(specs)))
-    tools = changes.prepared(specs)
     name, encoder = _encoder(store, definition, order)
-    if store.meta("analyser") not in (None, text.ANALYSER):
-        changes.retext(store, tools)
+    anew = store.meta("analyser") not in (None, text.ANALYSER)
+    tools = Stage(store, feed or GivenTools(_present(store)), anew=anew).filled(order.progress)
     if encoder is not None:
-        encode_missing(store, encoder, tools, order.progress)
+        encode_staged(store, encoder, tools, order.progress, order.jobs)
     done = changes.arrange(store, tools)
     remember(store, encoder, name)
+    del tools
     order.progress(Progress(stage="write", done=0, total=1))
     Keeper(store, None, layout, encoder).rebase(encoder)
     changes.collect(store, oldest(layout, store.generation), None if encoder is None else encoder.id)
     order.progress(Progress(stage="write", done=1, total=1))
     return done
+
+
+def _present(store: Store) -> Iterator[ToolSpec]:
+    """The tools that are there, in order; those of one generation, whatever is written meanwhile."""
+    bodies = store.rows(store.generation).bodies
+    for start in range(0, len(bodies), READ):
+        numbers: list[int] = bodies[start : start + READ].tolist()
+        texts = store.texts(numbers)
+        yield from (ToolSpec.from_json(texts[number]) for number in numbers)
 
 
 def _encoder(store: Store, definition: Definition | None, order: Order) -> tuple[str, Encoder | None]:

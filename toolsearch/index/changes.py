@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from toolsearch import text
-from toolsearch.errors import DuplicateTool
+from toolsearch.errors import DuplicateTool, IndexFault
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from toolsearch.index.store import Entry, Store
     from toolsearch.tool import ToolSpec
@@ -62,12 +62,39 @@ class Prepared:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class Staged(NamedTuple):
+    """A tool whose body is in the truth already: its id, the hash of its JSON, and who replaces it."""
+
+    tool: str
+    hash: str
+    origin: str
+
+
+class Listed(Protocol):
+    """A tool of a catalog to be written."""
+
+    @property
+    def tool(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def hash(self) -> str:
+        """The hash of its JSON."""
+        ...
+
+    @property
+    def origin(self) -> str:
+        """Who replaces it."""
+        ...
+
+
 @dataclass(slots=True, kw_only=True)
 class _Plan:
     """Rows to end, tools to write with their places, and rows whose place moves."""
 
     ended: list[int]
-    written: list[tuple[Prepared, int]]
+    written: list[tuple[Listed, int]]
     moved: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     arranged: bool = False
 
@@ -91,6 +118,7 @@ def upsert(store: Store, tools: Sequence[Prepared]) -> Changes:
     """Add tools or change those with their ids; a changed tool goes to the end of the catalog."""
     with store.writing() as transaction:
         present = store.entries([one.tool for one in tools])
+        _keep(transaction, [one for one in tools if _differs(one, present)])
         return _write(store, transaction, _appended(store, tools, present, {}), _changes(tools, present, {}))
 
 
@@ -109,11 +137,16 @@ def replace(store: Store, origin: str, tools: Sequence[Prepared]) -> Changes:
         gone = {tool: entry for tool, entry in present.items() if entry.origin == origin and tool not in given}
         taken = [(origin, present[tool].row) for tool in given if tool in present and present[tool].origin != origin]
         transaction.executemany("UPDATE entries SET origin = ? WHERE row = ?", taken)
+        _keep(transaction, [one for one in tools if _differs(one, present)])
         return _write(store, transaction, _appended(store, tools, present, gone), _changes(tools, present, gone))
 
 
-def arrange(store: Store, tools: Sequence[Prepared]) -> Changes:
-    """Make these, in this order, the whole catalog; a changed tool stays where it is listed."""
+def arrange(store: Store, tools: Sequence[Staged]) -> Changes:
+    """Make these, in this order, the whole catalog; a changed tool stays where it is listed.
+
+    Raises:
+        IndexFault: bodies of some are gone; nothing changed.
+    """
     with store.writing() as transaction:
         present = store.entries()
         given = {one.tool for one in tools}
@@ -121,26 +154,22 @@ def arrange(store: Store, tools: Sequence[Prepared]) -> Changes:
         return _write(store, transaction, _arranged(store, tools, present, gone), _changes(tools, present, gone))
 
 
-def _changes(tools: Sequence[Prepared], present: Mapping[str, Entry], gone: Mapping[str, Entry]) -> Changes:
+def _changes(tools: Sequence[Listed], present: Mapping[str, Entry], gone: Mapping[str, Entry]) -> Changes:
     added = tuple(one.tool for one in tools if one.tool not in present)
-    changed = tuple(one.tool for one in tools if one.tool in present and present[one.tool].hash != one.hash)
+    changed = tuple(one.tool for one in tools if one.tool in present and _differs(one, present))
     unchanged = len(tools) - len(added) - len(changed)
     return Changes(added=added, changed=changed, removed=tuple(gone), unchanged=unchanged)
 
 
-def _appended(
-    store: Store, tools: Sequence[Prepared], present: Mapping[str, Entry], gone: Mapping[str, Entry]
-) -> _Plan:
+def _appended(store: Store, tools: Sequence[Listed], present: Mapping[str, Entry], gone: Mapping[str, Entry]) -> _Plan:
     """New and changed tools go to the end."""
-    written = [one for one in tools if one.tool not in present or present[one.tool].hash != one.hash]
+    written = [one for one in tools if _differs(one, present)]
     changed = [present[one.tool].row for one in written if one.tool in present]
     start = int(store.meta("places") or 0)
     return _Plan(ended=[*changed, *_rows(gone)], written=[(one, start + n) for n, one in enumerate(written, 1)])
 
 
-def _arranged(
-    store: Store, tools: Sequence[Prepared], present: Mapping[str, Entry], gone: Mapping[str, Entry]
-) -> _Plan:
+def _arranged(store: Store, tools: Sequence[Listed], present: Mapping[str, Entry], gone: Mapping[str, Entry]) -> _Plan:
     """Every tool goes to its place in the list; places stay when they fit."""
     plan = _appended(store, tools, present, gone)
     end = int(store.meta("places") or 0)
@@ -159,6 +188,18 @@ def _arranged(
     return plan
 
 
+def _differs(one: Listed, present: Mapping[str, Entry]) -> bool:
+    known = present.get(one.tool)
+    return known is None or known.hash != one.hash
+
+
+def _keep(transaction: sqlite3.Connection, tools: Iterable[Prepared]) -> None:
+    transaction.executemany(
+        "INSERT OR IGNORE INTO bodies (hash, text, body) VALUES (?, ?, ?)",
+        ((one.hash, one.text_hash, one.body) for one in tools),
+    )
+
+
 def _rows(entries: Mapping[str, Entry]) -> list[int]:
     return [entry.row for entry in entries.values()]
 
@@ -171,14 +212,14 @@ def _write(store: Store, transaction: sqlite3.Connection, plan: _Plan, done: Cha
     generation += 1
     transaction.executemany("UPDATE entries SET died = ? WHERE row = ?", [(generation, row) for row in plan.ended])
     transaction.executemany("UPDATE entries SET place = ? WHERE row = ?", plan.moved)
-    transaction.executemany(
-        "INSERT OR IGNORE INTO bodies (hash, text, body) VALUES (?, ?, ?)",
-        [(one.hash, one.text_hash, one.body) for one, _ in plan.written],
-    )
-    transaction.executemany(
+    found = transaction.executemany(
         "INSERT INTO entries (tool, origin, body, place, born) SELECT ?, ?, number, ?, ? FROM bodies WHERE hash = ?",
-        [(one.tool, one.origin, place, generation, one.hash) for one, place in plan.written],
+        ((one.tool, one.origin, place, generation, one.hash) for one, place in plan.written),
     )
+    if plan.written and found.rowcount != len(plan.written):
+        raise IndexFault(
+            f"{len(plan.written) - found.rowcount} tools left the database while it was built; build again"
+        )
     counts = (len(done.added), len(done.changed), len(done.removed))
     transaction.execute("INSERT INTO changes VALUES (?, ?, ?, ?)", (generation, *counts))
     facts = {"generation": generation}
@@ -190,22 +231,24 @@ def _write(store: Store, transaction: sqlite3.Connection, plan: _Plan, done: Cha
     return replaced(done, generation=generation)
 
 
-def collect(store: Store, oldest: int, encoder: str | None) -> None:
-    """Delete what no generation from `oldest` on needs, and vectors of no tool or of another encoder."""
+def _nobody() -> bool:
+    return False
+
+
+def collect(store: Store, oldest: int, encoder: str | None, building: Callable[[], bool] = _nobody) -> None:
+    """Delete what no generation from `oldest` on needs, and vectors of no tool or of another encoder.
+
+    Nothing is deleted while somebody is `building`, for bodies and vectors come before the tools that have them.
+    """
     with store.writing() as transaction:
+        # Asked inside the transaction: who begins to build now can only write after it.
+        if building():
+            return
         transaction.execute("DELETE FROM entries WHERE died IS NOT NULL AND died <= ?", (oldest,))
         transaction.execute("DELETE FROM bodies WHERE number NOT IN (SELECT body FROM entries)")
         transaction.execute(
             "DELETE FROM vectors WHERE encoder <> coalesce(?, encoder) OR text NOT IN (SELECT text FROM bodies)",
             (encoder,),
         )
+        transaction.execute("DELETE FROM lines WHERE body NOT IN (SELECT hash FROM bodies)")
         transaction.execute("DELETE FROM changes WHERE generation <= ?", (oldest - 1000,))
-
-
-def retext(store: Store, tools: Sequence[Prepared]) -> None:
-    """Write the hashes of the encoder's texts anew, after the analyser changed."""
-    with store.writing() as transaction:
-        transaction.executemany(
-            "UPDATE bodies SET text = ? WHERE hash = ? AND text <> ?",
-            [(one.text_hash, one.hash, one.text_hash) for one in tools],
-        )

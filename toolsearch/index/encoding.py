@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
+from toolsearch.index.progress import Progress, silent
 from toolsearch.strategies.vectors import checked
+from toolsearch.text import encoder_text
+from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
-    from toolsearch.index.changes import Prepared
+    from toolsearch.index.changes import Prepared, Staged
     from toolsearch.index.store import Store
-    from toolsearch.protocols import Encoder
+    from toolsearch.protocols import Encoder, Floats
+
+    Batch = list[tuple[str, str]]
 
 BATCH: Final = 128
-"""Texts encoded and kept at a time: what a kill costs at most."""
+"""Texts encoded and kept at a time: what a kill costs at most, for each job."""
+ASKED: Final = 16_384
+"""Tools that are looked up in the truth at a time."""
+AHEAD: Final = 2
+"""Batches for each job that wait or run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a build is: stage is read, encode or write; done of total things."""
-
-    stage: str
-    done: int
-    total: int
-
-
-def silent(_: Progress) -> None:
-    """Say nothing."""
-
-
-def encode_missing(
-    store: Store, encoder: Encoder, tools: Sequence[Prepared], progress: Callable[[Progress], None] = silent
-) -> int:
+def encode_missing(store: Store, encoder: Encoder, tools: Sequence[Prepared]) -> int:
     """Encode the texts of tools that have no vector yet, shortest first; gives how many were encoded.
 
     Raises:
@@ -45,8 +41,72 @@ def encode_missing(
         del texts[known]
     waiting = sorted(texts.items(), key=lambda pair: len(pair[1]))
     for start in range(0, len(waiting), BATCH):
-        batch = waiting[start : start + BATCH]
-        vectors = checked(encoder, [words for _, words in batch])
-        store.keep_vectors(encoder.id, {key: vectors[place] for place, (key, _) in enumerate(batch)})
-        progress(Progress(stage="encode", done=start + len(batch), total=len(waiting)))
+        _keep(store, encoder, waiting[start : start + BATCH], _vectors(encoder, waiting[start : start + BATCH]))
     return len(waiting)
+
+
+def encode_staged(
+    store: Store,
+    encoder: Encoder,
+    tools: Sequence[Staged],
+    progress: Callable[[Progress], None] = silent,
+    jobs: int = 1,
+) -> int:
+    """The same for tools whose bodies are in the truth, `jobs` batches at a time; gives how many were encoded.
+
+    Raises:
+        EncoderFailed: the encoder failed; what it had done is kept.
+    """
+    waiting = _waiting(store, encoder.id, tools)
+    done = 0
+    running: deque[tuple[Batch, Future[Floats]]] = deque()
+    with ThreadPoolExecutor(jobs, "encode") as pool:
+        try:
+            for batch in _batches(store, encoder.id, waiting):
+                running.append((batch, pool.submit(_vectors, encoder, batch)))
+                if len(running) >= AHEAD * jobs:
+                    done += _settled(store, encoder, *running.popleft())
+                    progress(Progress(stage="encode", done=done, total=len(waiting)))
+            while running:
+                done += _settled(store, encoder, *running.popleft())
+                progress(Progress(stage="encode", done=done, total=len(waiting)))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return done
+
+
+def _settled(store: Store, encoder: Encoder, batch: Batch, vectors: Future[Floats]) -> int:
+    _keep(store, encoder, batch, vectors.result())
+    return len(batch)
+
+
+def _keep(store: Store, encoder: Encoder, batch: Batch, vectors: Floats) -> None:
+    store.keep_vectors(encoder.id, {key: vectors[place] for place, (key, _) in enumerate(batch)})
+
+
+def _vectors(encoder: Encoder, batch: Batch) -> Floats:
+    return checked(encoder, [words for _, words in batch])
+
+
+def _waiting(store: Store, encoder: str, tools: Sequence[Staged]) -> list[str]:
+    """Hashes of bodies whose text has no vector, shortest first."""
+    found: list[tuple[int, str]] = []
+    for start in range(0, len(tools), ASKED):
+        hashes = [one.hash for one in tools[start : start + ASKED]]
+        done = store.vectored(encoder, hashes)
+        lacking = [own for own in hashes if own not in done]
+        found += store.lengths(lacking) if lacking else []
+    return [own for _, own in sorted(found)]
+
+
+def _batches(store: Store, encoder: str, waiting: Sequence[str]) -> Iterator[Batch]:
+    """Texts in batches, by length within a block; a text that several tools have once."""
+    seen: set[str] = set()
+    for start in range(0, len(waiting), BATCH * 8):
+        bodies = store.by_hash(waiting[start : start + BATCH * 8])
+        texts = {key: encoder_text(ToolSpec.from_json(body)) for key, body in bodies if key not in seen}
+        seen.update(texts)
+        for known in store.encoded(encoder, list(texts)):
+            del texts[known]
+        ordered = sorted(texts.items(), key=lambda pair: len(pair[1]))
+        yield from (ordered[first : first + BATCH] for first in range(0, len(ordered), BATCH))

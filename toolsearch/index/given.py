@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from toolsearch.index.feeds import Feed, GivenTools, SourceTools
 from toolsearch.tool import Tool, ToolSpec
 
 Given = ToolSpec | Tool | Callable[..., Any]
@@ -26,3 +27,15 @@ def _from_function(one: Tool | Callable[..., Any]) -> Tool:
     from toolsearch.catalog.functions import as_tool
 
     return as_tool(one)
+
+
+def feed_of(tools: Iterable[Given] | None) -> tuple[Feed | None, list[Tool]]:
+    """What a build reads its tools from, and those of them that were handed in; sources are left to be read later.
+
+    Raises:
+        InvalidTool: something is neither a tool nor a function that can become one.
+    """
+    if tools is None or isinstance(tools, SourceTools):
+        return tools, []
+    given = tools_of(tools)
+    return GivenTools(one.spec for one in given), given

@@ -3,7 +3,7 @@
 A tool's body is immutable and kept once by content hash. A row says that a body is in the catalog from generation
 `born` until before generation `died`; the catalog of a generation is its rows by `place`. Bodies and rows are not
 rewritten, so a reader may hold a generation while others write; only places move, when a build orders them anew.
-Vectors are kept by encoder and hash of the text.
+Vectors are kept by encoder and hash of the text; lines of sources that were read, by their digest.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from toolsearch.errors import IndexDamaged, IndexFault, IndexMismatch
 from toolsearch.index.faults import named_faults
 from toolsearch.index.layout import FORMAT, Layout
+from toolsearch.index.tables import SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,26 +35,6 @@ if TYPE_CHECKING:
 
 WAIT: Final = 30.0
 """Seconds that a writer waits for another one."""
-
-SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS bodies (
-    number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL, body TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS texts ON bodies (text);
-CREATE TABLE IF NOT EXISTS entries (
-    row INTEGER PRIMARY KEY AUTOINCREMENT, tool TEXT NOT NULL, origin TEXT NOT NULL, body INTEGER NOT NULL,
-    place INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER);
-CREATE UNIQUE INDEX IF NOT EXISTS alive ON entries (tool) WHERE died IS NULL;
-CREATE INDEX IF NOT EXISTS births ON entries (born);
-CREATE INDEX IF NOT EXISTS deaths ON entries (died) WHERE died IS NOT NULL;
-CREATE INDEX IF NOT EXISTS used ON entries (body);
-CREATE TABLE IF NOT EXISTS changes (
-    generation INTEGER PRIMARY KEY, added INTEGER NOT NULL, changed INTEGER NOT NULL, removed INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS vectors (
-    encoder TEXT NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL, UNIQUE (encoder, text));
-INSERT OR IGNORE INTO meta VALUES ('generation', '0'), ('places', '0'), ('arranged', '0');
-"""
-
 
 EVERY_ENTRY: Final = """
 SELECT e.tool, e.row, b.hash, e.origin, e.place FROM entries e CROSS JOIN bodies b ON b.number = e.body
@@ -114,7 +95,7 @@ class Store:
         if self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
             self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=FULL")
-        if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lines'").fetchone():
             self._connection.executescript(SCHEMA)
             self._connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(FORMAT),))
 
@@ -246,6 +227,25 @@ class Store:
         """Those hashes of texts that have a vector."""
         statement = "SELECT v.text FROM json_each(?) j CROSS JOIN vectors v ON v.encoder = ? AND v.text = j.value"
         return {str(text) for (text,) in self.read(statement, (json.dumps(texts), encoder))}
+
+    def lines(self, digests: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+        """Those lines that were read before and whose body is here: digest -> id, hash of the body, origin."""
+        statement = (
+            "SELECT l.line, l.tool, l.body, l.origin FROM json_each(?) j CROSS JOIN lines l ON l.line = j.value "
+            "CROSS JOIN bodies b ON b.hash = l.body"
+        )
+        found = self.read(statement, (json.dumps(digests),))
+        return {str(line): (str(tool), str(body), str(origin)) for line, tool, body, origin in found}
+
+    def lengths(self, hashes: Sequence[str]) -> list[tuple[int, str]]:
+        """Length of the JSON of each body that is here, with its hash."""
+        statement = "SELECT length(b.body), b.hash FROM json_each(?) j CROSS JOIN bodies b ON b.hash = j.value"
+        return [(cast("int", size), str(own)) for size, own in self.read(statement, (json.dumps(hashes),))]
+
+    def by_hash(self, hashes: Sequence[str]) -> list[tuple[str, str]]:
+        """Hash of the encoder's text, and JSON, of each body that is here."""
+        statement = "SELECT b.text, b.body FROM json_each(?) j CROSS JOIN bodies b ON b.hash = j.value"
+        return [(str(text), str(body)) for text, body in self.read(statement, (json.dumps(hashes),))]
 
     def keep_vectors(self, encoder: str, vectors: Mapping[str, Floats]) -> None:
         """Keep vectors by hash of their text, durably."""

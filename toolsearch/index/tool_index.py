@@ -10,9 +10,9 @@ from toolsearch.index import opening, reports
 from toolsearch.index.building import Order, build
 from toolsearch.index.calibrated import calibration_of
 from toolsearch.index.changes import Changes
-from toolsearch.index.encoding import silent
 from toolsearch.index.executors import Executors
-from toolsearch.index.given import tools_of
+from toolsearch.index.given import feed_of, tools_of
+from toolsearch.index.progress import silent
 from toolsearch.index.writing import Writer
 from toolsearch.strategies import corpus as corpora
 from toolsearch.strategies.retrievers import retriever_of
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toolsearch.index.definition import Definition
-    from toolsearch.index.encoding import Progress
     from toolsearch.index.given import Given
+    from toolsearch.index.progress import Progress
     from toolsearch.protocols import Encoder, SearchResult, ToolView
     from toolsearch.questions import DecisionModel
     from toolsearch.strategies.explain import Explanation
@@ -85,23 +85,23 @@ class ToolIndex:
         definition: Definition | None = None,
         encoder: Encoder | str | None = None,
         progress: Callable[[Progress], None] | None = None,
+        jobs: int = 1,
     ) -> Self:
         """Make the index in a folder hold exactly these tools, in this order, and encode what changed.
 
         Without tools they come from the definition's sources (by default of `index.toml` in the folder); without one
-        the tools that are there stay. A build that was stopped goes on where it was.
+        the tools that are there stay. A stopped build goes on where it was. `jobs`: how many processors may be used.
 
         Raises:
             IndexBusy: another process is building it.
             InvalidInput: a tool, a source or the definition is not acceptable.
             EncoderFailed: a text could not be encoded; what was encoded is kept, and what was searchable still is.
         """
-        given = None if tools is None else tools_of(tools)
-        specs = None if given is None else [one.spec for one in given]
-        order = Order(specs=specs, definition=definition, encoder=encoder, progress=progress or silent)
+        feed, given = feed_of(tools)
+        order = Order(tools=feed, definition=definition, encoder=encoder, progress=progress or silent, jobs=jobs)
         done = build(path, order)
         index = cls(opening.in_folder(path, read_only=False, encoder=encoder), done)
-        index._taken(given or [])
+        index._taken(given)
         return index
 
     def search(

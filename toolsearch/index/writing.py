@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from toolsearch.errors import EncoderFailed, IndexReadOnly
 from toolsearch.index import changes
-from toolsearch.index.encoding import encode_missing
+from toolsearch.index.encoding import encode_missing, encode_staged
+from toolsearch.index.feeds import GivenTools
 from toolsearch.index.leases import oldest
-from toolsearch.index.locks import BuildLock
+from toolsearch.index.locks import BuildLock, held
+from toolsearch.index.staging import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,9 +51,9 @@ class Writer:
         Raises:
             EncoderFailed: a tool could not be encoded.
         """
-        tools = changes.prepared(specs)
+        tools = Stage(self._store(), GivenTools(specs)).filled()
         if self._parts.encoder is not None:
-            encode_missing(self._store(), self._parts.encoder, tools)
+            encode_staged(self._store(), self._parts.encoder, tools)
         return self._change((), lambda store: changes.arrange(store, tools))
 
     def rederive(self) -> None:
@@ -101,4 +103,7 @@ class Writer:
         store, encoder = self._parts.writer, self._parts.encoder
         if store is not None:
             kept = oldest(self._parts.layout, store.generation)
-            changes.collect(store, kept, None if encoder is None else encoder.id)
+            changes.collect(store, kept, None if encoder is None else encoder.id, self._building)
+
+    def _building(self) -> bool:
+        return self._parts.layout is not None and held(self._parts.layout.lock)

@@ -1,0 +1,48 @@
+"""The tools of a source one by one, so that a large one is never held whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolsearch.catalog.jsonl import numbered_lines, spec_from_line
+from toolsearch.catalog.loaded import Problem
+from toolsearch.catalog.sources import folder_files, load
+from toolsearch.tool import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tool of a source and where it stands: read already, or the line that it is read from."""
+
+    where: str
+    line: str = ""
+    spec: ToolSpec | None = None
+
+    def read(self) -> ToolSpec:
+        """The tool.
+
+        Raises:
+            InvalidInput: the line is not a tool.
+            LimitExceeded: it is too long.
+        """
+        return spec_from_line(self.line, self.where) if self.spec is None else self.spec
+
+
+def entries(source: str | Path, *, keep_going: bool = False) -> Iterator[Entry | Problem]:
+    """What `sources.load` gives, in the same order; lines of JSONL are not parsed yet, equal ids not noticed.
+
+    Raises:
+        InvalidSource, LimitExceeded, MissingExtra: as `sources.load`, when it comes to it.
+    """
+    path = Path(source)
+    for file in folder_files(path) if path.is_dir() else [source]:
+        if Path(file).suffix == ".jsonl" and Path(file).exists():
+            lines = numbered_lines(Path(file))
+            yield from (Entry(f"{Path(file).name}:{number}", line=line) for number, line in lines)
+            continue
+        loaded = load(file, keep_going=keep_going)
+        where = Path(file).name if path.is_dir() else str(source)
+        yield from (Entry(where, spec=tool.spec) for tool in loaded.tools)
+        yield from loaded.problems
