@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,6 +23,9 @@ SHARES: Final = (("half", 0.5), ("hundredth", 0.01), ("thousandth", 0.001))
 PARENTS: Final = 1200
 """Most real definitions that are recombined: encoding more of them adds time and little variety."""
 NOISE: Final = 0.35
+BANK: Final = (4096, 4093)
+"""Disturbances that are drawn once; a tool gets one of each, so that two tools hardly ever share both."""
+_NUMBER: Final = re.compile(r"(\d+)(?=$|:)")
 
 
 def parents(data: Path | None, seed: int) -> list[ToolSpec]:
@@ -33,54 +37,65 @@ def parents(data: Path | None, seed: int) -> list[ToolSpec]:
     return found[:PARENTS]
 
 
-def made(real: Sequence[ToolSpec], count: int, seed: int) -> Iterator[tuple[ToolSpec, int, int]]:
-    """Tools, each with the two real ones whose words it mixes: verb and first sentence of one, the rest of another."""
-    chosen = random.Random(seed)
-    for number in range(count):
-        first, second, third = (chosen.randrange(len(real)) for _ in range(3))
-        yield _mixed(real[first], real[second], real[third], number, chosen), first, second
+class Recipes:
+    """Which real tools each made-up one mixes, and its tags: verb and first sentence of one, the rest of others."""
 
+    def __init__(self, real: Sequence[ToolSpec], count: int, seed: int) -> None:
+        self.real, self.count = real, count
+        drawn = np.random.default_rng(seed)
+        self.mixed = drawn.integers(0, len(real), (count, 3), dtype=np.int32)
+        self.tagged = drawn.random((count, len(SHARES))) < [share for _, share in SHARES]
+        self._heads = [(spec.name[:40], spec.description.split(". ")[0]) for spec in real]
+        self._tails = [(spec.name.split("_")[-1][:20], spec.description.split(". ")[-1]) for spec in real]
 
-def _mixed(one: ToolSpec, other: ToolSpec, third: ToolSpec, number: int, chosen: random.Random) -> ToolSpec:
-    head, tail = one.description.split(". ")[0], other.description.split(". ")[-1]
-    return ToolSpec(
-        name=f"{one.name[:40]}_{other.name.split('_')[-1][:20]}_{number}",
-        description=f"{head}. {tail}",
-        parameters=third.parameters,
-        namespace=other.namespace or "made",
-        tags=tuple(tag for tag, share in SHARES if chosen.random() < share),
-    )
+    def tools(self, start: int, end: int) -> Iterator[ToolSpec]:
+        """Tools by number."""
+        for number in range(start, end):
+            one, other, third = self.mixed[number].tolist()
+            name, head = self._heads[one]
+            ending, tail = self._tails[other]
+            yield ToolSpec(
+                name=f"{name}_{ending}_{number}",
+                description=f"{head}. {tail}",
+                parameters=self.real[third].parameters,
+                namespace=self.real[other].namespace or "made",
+                tags=tuple(tag for (tag, _), has in zip(SHARES, self.tagged[number].tolist(), strict=True) if has),
+            )
 
 
 class PerturbedEncoder:
-    """Vectors for made-up tools: those of their two real parents, encoded once, mixed and disturbed.
+    """Vectors for made-up tools: those of two of their real parents, encoded once, mixed and disturbed.
 
-    Requests are encoded by the real encoder, and kept.
+    A tool is known by the number in its name. Requests are encoded by the real encoder, and kept.
     """
 
     languages = ("en",)
 
-    def __init__(self, real: Sequence[ToolSpec]) -> None:
+    def __init__(self, recipes: Recipes) -> None:
         self._encoder = open_encoder("builtin")
         self.id, self.dimension = f"perturbed {self._encoder.id}", self._encoder.dimension
-        texts = [f"{spec.name.replace('_', ' ')}: {spec.description}" for spec in real]
+        self._mixed = recipes.mixed
+        texts = [f"{spec.name.replace('_', ' ')}: {spec.description}" for spec in recipes.real]
         self._real = self._encoder.encode(texts, "tool")
-        self._parents: dict[int, tuple[int, int]] = {}
+        drawn = np.random.default_rng(0)
+        scale = NOISE / np.sqrt(2 * self.dimension)
+        self._noise = [(drawn.standard_normal((size, self.dimension)) * scale).astype(np.float32) for size in BANK]
         self._asked: dict[str, NDArray[np.float32]] = {}
 
-    def expect(self, spec: ToolSpec, first: int, second: int) -> None:
-        """Say whose words a tool mixes, before it is encoded."""
-        self._parents[hash(spec.description)] = (first, second)
-
     def encode(self, texts: Sequence[str], role: str) -> NDArray[np.float32]:
-        """Unit vectors, (len(texts), 384) float32."""
+        """Unit vectors, (len(texts), dimension) float32."""
         if role == "query":
             return np.stack([self._query(text) for text in texts])
-        pairs = [self._parents.get(hash(text.partition(": ")[2]), (0, 1)) for text in texts]
-        rng = np.random.default_rng(abs(hash(texts[0])) if texts else 0)
-        noise = rng.standard_normal((len(texts), self.dimension)) * (NOISE / np.sqrt(self.dimension))
-        found = self._real[[a for a, _ in pairs]] + 0.7 * self._real[[b for _, b in pairs]] + noise
+        numbers = np.array([self._number(text) for text in texts])
+        first, second, _ = self._mixed[numbers].T
+        found = self._real[first] + np.float32(0.7) * self._real[second]
+        for size, noise in zip(BANK, self._noise, strict=True):
+            found += noise[numbers % size]
         return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+    def _number(self, text: str) -> int:
+        found = _NUMBER.search(text)
+        return min(int(found[1]), len(self._mixed) - 1) if found else 0
 
     def _query(self, text: str) -> NDArray[np.float32]:
         if text not in self._asked:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from benchmarks.scale.measure import Size, measured
+from benchmarks.scale.measure import Size, built, measured
 from toolsearch.evaluation.record import origin
 
 
@@ -24,21 +24,21 @@ def scale(
     out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
 ) -> None:
     """Measure speed, memory, disk and change of large made-up catalogs."""
-    # Strings are hashed by seed in the processes too, so that a run can be made again.
-    os.environ["PYTHONHASHSEED"] = str(seed)
     found: list[dict[str, Any]] = []
     for tools in (int(one) for one in sizes.split(",") if one.strip()):
-        with tempfile.TemporaryDirectory() as folder, _alone() as pool:
+        with tempfile.TemporaryDirectory() as folder:
             size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=Path(folder) / "index")
-            found.append(pool.submit(measured, size).result())
+            found.append({**_alone(built, size), **_alone(measured, size)})
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps({**origin(), "seed": seed, "sizes": found}, indent=1) + "\n", "utf-8")
         print(table(found) + "\n", flush=True)
     print(f"kept in {out}")
 
 
-def _alone() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+def _alone(part: Callable[[Size], dict[str, Any]], size: Size) -> dict[str, Any]:
+    """Part of the work in a process of its own, so that memory is that of the part."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(part, size).result()
 
 
 def table(found: list[dict[str, Any]]) -> str:

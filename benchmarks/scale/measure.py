@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,9 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from benchmarks.scale.catalog import SHARES, PerturbedEncoder, made, parents
-from toolsearch import ToolIndex, ToolSpec
+from benchmarks.scale.catalog import SHARES, PerturbedEncoder, Recipes, parents
+from toolsearch import ToolIndex
+from toolsearch.catalog.streaming import Entry
 from toolsearch.evaluation.record import folder_size
+from toolsearch.index.feeds import SourceTools
 from toolsearch.text import request_terms
 
 MANY: Final = 10_000
@@ -37,55 +39,84 @@ class Size:
     folder: Path
 
 
+def built(size: Size) -> dict[str, Any]:
+    """Make the index; CPU seconds and peak memory of making it. For a process of its own."""
+    recipes = _recipes(size)
+    encoder = _encoder(size, recipes)
+    idle, before = _memory(), time.process_time()
+    ToolIndex.build(size.folder, _Made(recipes, size.tools), encoder=encoder or "builtin").close()
+    return {
+        "tools": size.tools,
+        "vectors": "real" if size.real else "perturbed",
+        "build s": _ms(before) / 1e3,
+        "build, peak memory MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3 - idle,
+        "disk MB": folder_size(size.folder) / 1e6,
+    }
+
+
 def measured(size: Size) -> dict[str, Any]:
-    """All figures of one size; times in ms of CPU unless the name says otherwise. For a process of its own."""
-    real = parents(size.data, size.seed)
-    encoder = None if size.real else PerturbedEncoder(real)
-    figures: dict[str, Any] = {"tools": size.tools, "vectors": "real" if size.real else "perturbed"}
-    figures |= _build(size, real, encoder)
-    given = encoder or "builtin"
-    before, wall = time.process_time(), time.perf_counter()
-    index = ToolIndex.open(size.folder, encoder=given)
-    figures |= {"open": _ms(before), "open wall": (time.perf_counter() - wall) * 1e3}
+    """Opening, asking and changing; times in ms of CPU unless the name says otherwise. For a process of its own."""
+    recipes = _recipes(size)
+    encoder = _encoder(size, recipes)
+    real = recipes.real
+    idle, before, wall = _memory(), time.process_time(), time.perf_counter()
+    index = ToolIndex.open(size.folder, encoder=encoder or "builtin")
+    figures: dict[str, Any] = {"open": _ms(before), "open wall": (time.perf_counter() - wall) * 1e3}
     requests = [spec.description.split(". ")[0][:80] for spec in real[:: max(1, len(real) // ASKED)][:ASKED]]
     with index:
         figures |= _queries(index, requests)
-        figures |= _changes(index, real, encoder, size)
-    figures["disk MB"] = folder_size(size.folder) / 1e6
-    figures["peak memory MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        figures["serving, memory MB"] = _memory() - idle
+        figures |= _bare(index, requests, figures["hybrid"])
+        figures |= _changes(index, recipes, size)
+    figures["disk after changes MB"] = folder_size(size.folder) / 1e6
     return figures
 
 
-def _build(size: Size, real: Sequence[ToolSpec], encoder: PerturbedEncoder | None) -> dict[str, float]:
-    tools: list[ToolSpec] = []
-    for spec, first, second in made(real, size.tools, size.seed):
-        tools.append(spec)
-        if encoder is not None:
-            encoder.expect(spec, first, second)
-    before = time.process_time()
-    ToolIndex.build(size.folder, tools, encoder=encoder or "builtin").close()
-    return {"build s": _ms(before) / 1e3}
+class _Made(SourceTools):
+    """Made-up tools as a source: made when they are asked for."""
+
+    def __init__(self, recipes: Recipes, count: int) -> None:
+        super().__init__(())
+        self._recipes, self._count = recipes, count
+
+    def entries(self) -> Iterator[Entry]:
+        """The tools by number."""
+        return (Entry("", spec=spec) for spec in self._recipes.tools(0, self._count))
+
+
+def _recipes(size: Size) -> Recipes:
+    return Recipes(parents(size.data, size.seed), size.tools + MANY + 1, size.seed)
+
+
+def _encoder(size: Size, recipes: Recipes) -> PerturbedEncoder | None:
+    return None if size.real else PerturbedEncoder(recipes)
 
 
 def _queries(index: ToolIndex, requests: Sequence[str]) -> dict[str, float]:
-    """Each way of asking, vectors of the requests known beforehand; then the bare engines on the same requests."""
-    found: dict[str, float] = {"memory MB": _memory()}
+    """Each way of asking, vectors of the requests known beforehand."""
+    found: dict[str, float] = {}
     for name in ("lexical", "vector", "hybrid"):
         found[name] = _each(requests, _asker(index, name))
     for tag, share in SHARES:
         view = index.view(filter={"eq": ["tags", tag]})
         found[f"hybrid, {share:.1%} kept"] = _each(requests, _asker(index, "hybrid", view))
+    found["two threads"] = _two_threads(requests, _asker(index, "hybrid"))
+    return found
+
+
+def _bare(index: ToolIndex, requests: Sequence[str], hybrid: float) -> dict[str, float]:
+    """The bare engines on the same requests: scores, their statistics and the best rows."""
     view = index.view()
     corpus, encoder, dense = view.corpus, view.corpus.encoder, view.corpus.dense
     terms = {request: request_terms(request) for request in requests}
-    found["words engine"] = _each(requests, lambda r: _scored(corpus.lexical.score_many([terms[r]], view.allowed)[0]))
-    if encoder is not None and dense is not None:
-        vectors = {request: encoder.encode([request], "query")[0] for request in requests}
-        found["vector engine"] = _each(requests, lambda r: _scored(dense.score_many([vectors[r]], view.allowed)[0]))
-        found["recall"] = getattr(dense, "recall", lambda: None)() or 1.0
-        found["faiss flat"] = _flat(dense, vectors)
-        found["hybrid over engines"] = found["hybrid"] / (found["words engine"] + found["vector engine"])
-    found["two threads"] = _two_threads(requests, _asker(index, "hybrid"))
+    found = {"words engine": _each(requests, lambda r: _scored(corpus.lexical.score_many([terms[r]], view.allowed)[0]))}
+    if encoder is None or dense is None:
+        return found
+    vectors = {request: encoder.encode([request], "query")[0] for request in requests}
+    found["vector engine"] = _each(requests, lambda r: _scored(dense.score_many([vectors[r]], view.allowed)[0]))
+    found["recall"] = getattr(dense, "recall", lambda: None)() or 1.0
+    found["faiss flat"] = _flat(dense, vectors)
+    found["hybrid over engines"] = hybrid / (found["words engine"] + found["vector engine"])
     return found
 
 
@@ -97,10 +128,9 @@ def _flat(dense: Any, vectors: dict[str, Any]) -> float:
     """A plain faiss scan of the same number of vectors, one thread."""
     faiss = import_module("faiss")
     faiss.omp_set_num_threads(1)
-    rows = np.concatenate([segment.vectors for segment in dense._segments])
-    flat = faiss.IndexFlatIP(rows.shape[1])
-    flat.add(rows)
-    return _each(list(vectors), lambda request: flat.search(vectors[request][None], DEPTH))
+    rows = max((segment.vectors for segment in dense._segments), key=len)
+    inner = faiss.METRIC_INNER_PRODUCT
+    return _each(list(vectors), lambda request: faiss.knn(vectors[request][None], rows, DEPTH, metric=inner))
 
 
 def _asker(index: ToolIndex, strategy: str, view: Any = None) -> Callable[[str], object]:
@@ -135,23 +165,18 @@ def _two_threads(requests: Sequence[str], ask: Callable[[str], object]) -> float
     return walls[0] / walls[1]
 
 
-def _changes(
-    index: ToolIndex, real: Sequence[ToolSpec], encoder: PerturbedEncoder | None, size: Size
-) -> dict[str, float]:
+def _changes(index: ToolIndex, recipes: Recipes, size: Size) -> dict[str, float]:
     """One tool, until a search shows it; then ten thousand in batches, removed ones among them."""
-    fresh = list(made(real, MANY + 1, size.seed + 1))
-    if encoder is not None:
-        for spec, first, second in fresh:
-            encoder.expect(spec, first, second)
-    specs = [spec for spec, _, _ in fresh]
-    before = time.process_time()
+    specs = list(recipes.tools(size.tools, size.tools + MANY + 1))
+    before, wall = time.process_time(), time.perf_counter()
     index.upsert(specs[:1])
     index.search(specs[0].name, k=1)
+    seen = (time.perf_counter() - wall) * 1e3
     one, before = _ms(before), time.process_time()
     for start in range(1, MANY, BATCH):
         index.upsert(specs[start : start + BATCH])
         index.remove([spec.id for spec in specs[start : start + BATCH : 5]])
-    return {"one change": one, "10,000 changes s": _ms(before) / 1e3}
+    return {"one change": one, "one change wall": seen, "10,000 changes s": _ms(before) / 1e3}
 
 
 def _memory() -> float:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from toolsearch.cli import formats, linting, options
-from toolsearch.cli.progress import progress_bar
-from toolsearch.cli.reading import defined_sources, read_sources
+from toolsearch.cli.progress import low_priority, progress_bar
+from toolsearch.cli.reading import defined_sources, read_sources, tell_left_out
 from toolsearch.errors import InvalidInput, ToolSearchError
 
 if TYPE_CHECKING:
-    from toolsearch.index.progress import Progress
-    from toolsearch.tool import Tool
+    from toolsearch.index.feeds import SourceTools
 
 app = typer.Typer(help="Build, look at and change indexes.", no_args_is_help=True, rich_markup_mode=None)
 app.command()(linting.lint)
@@ -31,6 +29,9 @@ def build(
     sources: Sources = None,
     encoder: options.Encoder = None,
     keep_going: options.KeepGoing = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, max=256, help="Processors to use, at low priority when above 1.")
+    ] = 1,
 ) -> None:
     """Make an index from its index.toml, or from sources.
 
@@ -38,23 +39,25 @@ def build(
     """
     from toolsearch import ToolIndex
 
+    if jobs > 1:
+        low_priority()
     with progress_bar() as told:
-        tools = _wanted(path, sources or [], keep_going, told)
-        with ToolIndex.build(path, tools, encoder=encoder, progress=told) as built:
+        tools = _wanted(path, sources or [], keep_going)
+        with ToolIndex.build(path, tools, encoder=encoder, progress=told, jobs=jobs) as built:
             line = formats.format_changes(path, len(built), built.changes)
     print(line)
 
 
-def _wanted(
-    path: Path, sources: list[str], keep_going: bool, told: Callable[[Progress], None]
-) -> tuple[Tool, ...] | None:
+def _wanted(path: Path, sources: list[str], keep_going: bool) -> SourceTools | None:
     """The tools to build from; None means those that the index holds already."""
+    from toolsearch.index.feeds import SourceTools
+
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"{str(path)!r} is a file; an index is a folder")
     named = list[str | Path](sources) or defined_sources(path)
     if named is None and not (path / "data").is_dir():
         raise InvalidInput(f"{str(path)!r} has no index.toml; say where its tools come from with --from SOURCE")
-    return None if named is None else read_sources(named, keep_going=keep_going, told=told)
+    return None if named is None else SourceTools(named, keep_going=keep_going, problem=tell_left_out)
 
 
 @app.command()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,18 +20,37 @@ def progress_bar() -> Generator[Callable[[Step], None]]:
         yield _ignore
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description:<8}"),
+        BarColumn(),
+        TextColumn("{task.fields[told]}"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        stages: dict[str, TaskID] = {}
+        stages: dict[str, tuple[TaskID, float]] = {}
 
         def told(step: Step) -> None:
             if step.stage not in stages:
-                stages[step.stage] = bar.add_task(step.stage, total=step.total)
-            bar.update(stages[step.stage], completed=step.done, total=step.total)
+                stages[step.stage] = (bar.add_task(step.stage, total=None, told=""), monotonic())
+            task, begun = stages[step.stage]
+            words = told_of(step, monotonic() - begun)
+            bar.update(task, completed=step.done, total=step.total or None, told=words)
 
         yield told
+
+
+def told_of(step: Step, seconds: float) -> str:
+    """How far a stage is, and how many a second: "1,200 of 5,000, 400/s"."""
+    far = f"{step.done:,} of {step.total:,}" if step.total else f"{step.done:,}"
+    return f"{far}, {step.done / seconds:,.0f}/s" if seconds >= 1 and step.done else far
+
+
+def low_priority() -> None:
+    """Let others, such as a service on this machine, go first."""
+    if hasattr(os, "nice"):
+        os.nice(10)
 
 
 def _ignore(_: Step) -> None:

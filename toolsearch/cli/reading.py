@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolsearch.cli.formats import shown
 
 if TYPE_CHECKING:
+    from toolsearch.catalog.loaded import Problem
     from toolsearch.evaluation.judged import JudgedQuery
-    from toolsearch.index.progress import Progress
     from toolsearch.index.tool_index import ToolIndex
     from toolsearch.tool import Tool
 
 
-def read_sources(
-    sources: Iterable[str | Path], *, keep_going: bool, told: Callable[[Progress], None] | None = None
-) -> tuple[Tool, ...]:
+def read_sources(sources: Iterable[str | Path], *, keep_going: bool) -> tuple[Tool, ...]:
     """The tools of all sources, in order.
 
     Raises:
@@ -26,18 +24,19 @@ def read_sources(
     """
     from toolsearch.catalog.loaded import Collector
     from toolsearch.catalog.sources import load
-    from toolsearch.index.progress import Progress
 
-    given = list(sources)
     collector = Collector(keep_going=keep_going)
-    for position, source in enumerate(given, 1):
+    for source in sources:
         collector.extend(load(source, keep_going=keep_going), str(source))
-        if told is not None:
-            told(Progress(stage="sources", done=position, total=len(given)))
     loaded = collector.loaded()
     for problem in loaded.problems:
-        print(f"left out: {shown(str(problem), 400)}", file=sys.stderr)
+        tell_left_out(problem)
     return loaded.tools
+
+
+def tell_left_out(problem: Problem) -> None:
+    """Say on standard error which tool was left out."""
+    print(f"left out: {shown(str(problem), 400)}", file=sys.stderr)
 
 
 def tell_strangers(index: ToolIndex, queries: Iterable[JudgedQuery]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -91,20 +91,54 @@ class Postings:
 
 def merged(parts: Sequence[tuple[Postings, Rows]]) -> Postings:
     """One posting list of several; each part comes with the new row of each of its rows, -1 where it is dropped."""
+    if not parts:
+        return Postings.of(())
     numbers: dict[str, int] = {}
+    columns = [
+        np.array([numbers.setdefault(term, len(numbers)) for term in part.columns], np.int64) for part, _ in parts
+    ]
+    filled = [places for _, places in parts if len(places)]
+    if all(_follows(first, second) for first, second in pairwise([_NOWHERE, *filled])):
+        return _laid_out(numbers, parts, columns)
     terms: list[NDArray[np.int64]] = []
     rows: list[Rows] = []
     weights: list[Floats] = []
-    for part, places in parts:
-        renumbered = np.array([numbers.setdefault(term, len(numbers)) for term in part.columns], np.int64)
+    for (part, places), renumbered in zip(parts, columns, strict=True):
         moved = places[part.rows]
         kept = moved >= 0
         terms.append(np.repeat(renumbered, np.diff(part.bounds))[kept])
         rows.append(moved[kept])
         weights.append(part.weights[kept])
-    if not parts:
-        return Postings.of(())
     return _assembled(numbers, np.concatenate(terms), np.concatenate(rows), np.concatenate(weights))
+
+
+_NOWHERE: Final = np.array([-1], np.int32)
+
+
+def _follows(before: Rows, places: Rows) -> bool:
+    """Whether places ascend, none is dropped, and all come after those before."""
+    return int(places[0]) > int(before[-1]) and bool((np.diff(places) > 0).all())
+
+
+def _laid_out(
+    numbers: Mapping[str, int], parts: Sequence[tuple[Postings, Rows]], columns: Sequence[Bounds]
+) -> Postings:
+    """Parts one after another: nothing has to be sorted but the terms."""
+    counts = np.zeros(len(numbers), np.int64)
+    for (part, _), own in zip(parts, columns, strict=True):
+        counts[own] += np.diff(part.bounds)
+    ordered = sorted(term for term, number in numbers.items() if counts[number])
+    places = np.array([numbers[term] for term in ordered], np.int64)
+    bounds = np.concatenate(([0], np.cumsum(counts[places]))).astype(np.int64)
+    free = np.zeros(len(numbers), np.int64)
+    free[places] = bounds[:-1]
+    rows, weights = np.empty(int(bounds[-1]), np.int32), np.empty(int(bounds[-1]), np.float32)
+    for (part, moved), own in zip(parts, columns, strict=True):
+        sizes = np.diff(part.bounds)
+        spots = np.repeat(free[own] - part.bounds[:-1], sizes) + np.arange(len(part.rows), dtype=np.int64)
+        rows[spots], weights[spots] = moved[part.rows], part.weights
+        free[own] += sizes
+    return Postings({term: position for position, term in enumerate(ordered)}, bounds, rows, weights)
 
 
 def _assembled(numbers: Mapping[str, int], terms: NDArray[np.int64], rows: Rows, weights: Floats) -> Postings:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from toolsearch.engines.views import Recent
     from toolsearch.index.store import Numbers, Rows, Store
+    from toolsearch.protocols import Floats, Mask
 
 BLOCK: Final = 16_384
 """Tools that are parsed and analysed at a time: what a build holds in memory beside its arrays."""
@@ -70,6 +71,8 @@ def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | Non
     rest = np.flatnonzero(free)
     if len(rest):
         fresh = made(store, rows.take(rest), encoder, dimension)
+        if len(rest) == len(order):
+            return fresh
         parts.append((fresh.segment, rest.astype(np.int32)))
     return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, encoder, dimension), rows)
 
@@ -100,24 +103,24 @@ def _with_vectors(store: Store, segment: Segment, rows: Rows, encoder: str | Non
     if encoder is None:
         return replace(segment, dense=None)
     old = dense_of([segment])
-    dense = (
-        old[0]
-        if old
-        else DenseSegment(np.zeros((len(rows.rows), dimension), np.float32), np.ones(len(rows.rows), np.bool_))
-    )
-    lacking = np.flatnonzero(dense.missing)
-    if len(lacking):
-        dense = _filled(store, dense, rows, encoder, lacking)
-    return replace(segment, dense=dense)
+    if old and not old[0].missing.any():
+        return replace(segment, dense=old[0])
+    vectors = old[0].vectors.copy() if old else np.zeros((len(rows.rows), dimension), np.float32)
+    missing = old[0].missing.copy() if old else np.ones(len(rows.rows), np.bool_)
+    filled = _fill(store, vectors, missing, rows, encoder)
+    return replace(segment, dense=DenseSegment(vectors, missing) if filled or not old else old[0])
 
 
-def _filled(store: Store, dense: DenseSegment, rows: Rows, encoder: str, lacking: Numbers) -> DenseSegment:
-    vectors, missing = dense.vectors.copy(), dense.missing.copy()
+def _fill(store: Store, vectors: Floats, missing: Mask, rows: Rows, encoder: str) -> int:
+    """Put vectors of the truth, BLOCK at a time, where they are missing; gives how many there were."""
+    lacking = np.flatnonzero(missing)
     for start in range(0, len(lacking), BLOCK):
-        places: list[int] = lacking[start : start + BLOCK].tolist()
+        places = lacking[start : start + BLOCK]
         found = store.vectors(encoder, rows.bodies[places].tolist())
-        for place in places:
-            vector = found.get(int(rows.bodies[place]))
-            if vector is not None and len(vector) == vectors.shape[1]:
+        known = (
+            (place, found.get(body)) for place, body in zip(places.tolist(), rows.bodies[places].tolist(), strict=True)
+        )
+        for place, vector in known:
+            if vector is not None and len(vector) == vectors.shape[1] and np.isfinite(vector).all():
                 vectors[place], missing[place] = vector, False
-    return DenseSegment.of(vectors, missing)
+    return len(lacking) - int(np.count_nonzero(missing))

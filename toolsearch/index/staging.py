@@ -78,7 +78,9 @@ class Stage:
         return True
 
     def _write(self, fresh: Sequence[tuple[Prepared, str]]) -> None:
-        there = set() if self._anew else {own for _, own in self._store.lengths([one.hash for one, _ in fresh])}
+        there: set[str] = (
+            set() if self._anew else {own for _, own in self._store.lengths([one.hash for one, _ in fresh])}
+        )
         bodies = [(one.hash, one.text_hash, one.body) for one, _ in fresh if one.hash not in there]
         lines = [(digest, one.tool, one.origin, one.hash) for one, digest in fresh if digest]
         with self._store.writing() as transaction:
