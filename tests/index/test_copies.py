@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -119,3 +120,28 @@ def test_a_full_disk_leaves_no_copy(root: Path, tmp_path: Path, monkeypatch: pyt
     with pytest.raises(IndexFault, match="no space left"):
         backup(root, tmp_path / "c")
     assert {path.name for path in tmp_path.iterdir()} == {"i"}
+
+
+@pytest.mark.parametrize("moment", ["copied", "old away", "new in place", "beside"])
+def test_a_killed_restore_leaves_the_one_or_the_other(root: Path, tmp_path: Path, moment: str) -> None:
+    """Wherever a restore was ended, opening gives a whole index with its own definition, and nothing is left over."""
+    copy = backup(root, tmp_path / "c")
+    (copy / "index.toml").write_text('name = "copied"\n', "utf-8")
+    with opened(root) as index:
+        index.remove(["tool_3"])
+    fresh, old = root / ".new-1", root / "data.before-1"
+    shutil.copytree(copy / "data", fresh / "data")
+    (fresh / "data" / "restored").mkdir()
+    shutil.copyfile(copy / "index.toml", fresh / "data" / "restored" / "index.toml")
+    if moment != "copied":
+        (root / "data").rename(old)
+    if moment in ("new in place", "beside"):
+        (fresh / "data").rename(root / "data")
+    if moment == "beside":
+        shutil.copyfile(copy / "index.toml", root / "index.toml")
+    with opened(root) as index:
+        changed = moment in ("new in place", "beside")
+        assert len(index) == (10 if changed else 9)
+        assert (root / "index.toml").read_text("utf-8") == ('name = "copied"\n' if changed else 'name = "i"\n')
+    assert {path.name for path in root.iterdir()} == {"index.toml", "data"}
+    assert not (root / "data" / "restored").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,10 +43,13 @@ class NearScores:
         self, segments: Sequence[DenseSegment], spans: Sequence[tuple[int, int]], plan: Plan, query: Floats
     ) -> None:
         self._segments, self._spans, self._plan, self._query = segments, spans, plan, query
+        self._kept: tuple[float, float] | None = None
 
-    @cached_property
+    @property
     def _spread(self) -> tuple[float, float]:
-        return (0.0, 0.0) if self._plan.moments is None else self._plan.moments.spread(self._query)
+        if self._kept is None:
+            self._kept = (0.0, 0.0) if self._plan.moments is None else self._plan.moments.spread(self._query)
+        return self._kept
 
     @property
     def mean(self) -> float:

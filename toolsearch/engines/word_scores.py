@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 FEW: Final = 16
 """So many rows are looked up one by one in the postings of a large catalog, when no sum over all rows is there yet."""
 LARGE: Final = 65_536
-"""Up to so many rows of a catalog, summing over all of them is quicker than looking rows up."""
+"""Up to so many rows of a catalog, summing several words over all of them is quicker than looking rows up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,24 +50,35 @@ class LexicalScores:
 
     def __init__(self, columns: Sequence[Column], norms: Floats, count: int, mask: Mask | None) -> None:
         self._columns, self._norms, self._count, self._mask = columns, norms, count, mask
+        self._kept: Floats | None = None
+        self._found: tuple[Rows, Floats] | None = None
+        self._moments: tuple[float, float] | None = None
 
-    @cached_property
+    @property
     def _scores(self) -> Floats:
-        scores = np.zeros(len(self._norms), np.float32)
-        for column in self._columns:
-            scores[column.rows] += column.points(self._norms)
-        return scores
+        if self._kept is None:
+            self._kept = np.zeros(len(self._norms), np.float32)
+            for column in self._columns:
+                self._kept[column.rows] += column.points(self._norms)
+        return self._kept
 
-    @cached_property
+    @property
     def _matching(self) -> tuple[Rows, Floats]:
         """Rows of the view with a matching word, ascending, and their scores."""
-        matched = self._scores > 0
-        seen = matched if self._mask is None else matched & self._mask
-        rows = np.flatnonzero(seen).astype(np.int32)
-        return rows, self._scores[rows]
+        if self._found is None:
+            matched = self._scores > 0
+            seen = matched if self._mask is None else matched & self._mask
+            rows = np.flatnonzero(seen).astype(np.int32)
+            self._found = rows, self._scores[rows]
+        return self._found
 
-    @cached_property
+    @property
     def _spread(self) -> tuple[float, float]:
+        if self._moments is None:
+            self._moments = self._measured()
+        return self._moments
+
+    def _measured(self) -> tuple[float, float]:
         if not self._count:
             return 0.0, 0.0
         scores = self._matching[1].astype(np.float64)
@@ -95,7 +105,8 @@ class LexicalScores:
 
     def at(self, rows: Rows) -> Floats:
         """Scores of given rows of the view, (len(rows),) float32."""
-        if len(rows) > FEW or len(self._norms) <= LARGE or "_scores" in self.__dict__:
+        summed = len(self._columns) > 1 and len(self._norms) <= LARGE
+        if self._kept is not None or summed or len(rows) > FEW:
             return self._scores[rows]
         found = np.zeros(len(rows), np.float32)
         for column in self._columns:

@@ -10,6 +10,7 @@ from toolsearch import text
 from toolsearch.catalog.sources import load
 from toolsearch.errors import IndexNotFound, InvalidInput
 from toolsearch.index import changes
+from toolsearch.index.copies import settle
 from toolsearch.index.definition import Definition
 from toolsearch.index.encoding import encode_staged
 from toolsearch.index.faults import named_faults
@@ -54,6 +55,7 @@ def build(path: str | Path, order: Order) -> Changes:
     layout = Layout(Path(path))
     if layout.root.exists() and not layout.root.is_dir():
         raise InvalidInput(f"{str(path)!r} is a file; an index is a folder")
+    settle(layout)
     definition = order.definition
     if definition is None and layout.definition.is_file():
         definition = Definition.read(layout.definition)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from toolsearch.errors import IndexDamaged, IndexNotFound, InvalidInput
 from toolsearch.index.faults import named_faults
 from toolsearch.index.layout import Layout
-from toolsearch.index.locks import BuildLock
+from toolsearch.index.locks import BuildLock, held
 from toolsearch.index.store import Store
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BESIDE: Final = ("index.toml", "calibration.json")
 """Files next to the data that belong to an index."""
+
+WAITING: Final = "restored"
+"""Folder in the data of a restored index: files that still have to be put beside the data."""
 
 
 def backup(path: str | Path, target: str | Path) -> Path:
@@ -46,7 +49,8 @@ def backup(path: str | Path, target: str | Path) -> Path:
 def restore(copy: str | Path, path: str | Path, *, replace: bool = False) -> Path:
     """Put a copy back as the index in a folder; the copy stays, and is read whole before anything changes.
 
-    Whoever has the index open goes on with what was there, and must open it again.
+    Whoever has the index open goes on with what was there, and must open it again. A kill at any moment leaves the
+    one or the other: whoever opens the index next ends what was begun (see `settle`).
 
     Raises:
         IndexNotFound: there is no copy.
@@ -57,17 +61,51 @@ def restore(copy: str | Path, path: str | Path, *, replace: bool = False) -> Pat
     """
     source, goal = _found(copy), Layout(Path(path))
     _check(source)
+    settle(goal)
     if goal.root.exists() and not goal.root.is_dir():
         raise InvalidInput(f"{str(path)!r} is a file; an index is a folder")
     if goal.truth.exists() and not replace:
         raise InvalidInput(f"{str(path)!r} holds an index; to put the copy in its place, ask for replacing it")
     with named_faults(goal.root), BuildLock(goal.lock), _fresh(goal.root / "data") as fresh:
         _copy(source, fresh)
+        waiting = fresh / "data" / WAITING
+        waiting.mkdir()
         for name in BESIDE:
             if (fresh / name).is_file():
-                os.replace(fresh / name, goal.root / name)
+                os.replace(fresh / name, waiting / name)
+        sync(waiting)
+        sync(waiting.parent)
         _swap(fresh / "data", goal.data)
+        _put_beside(goal)
     return goal.root
+
+
+def settle(layout: Layout) -> None:
+    """End a restore that was killed: put the old data back, or the last files of the new index in their place."""
+    if not layout.root.is_dir() or not os.access(layout.root, os.W_OK):
+        return
+    with named_faults(layout.root):
+        for old in layout.root.glob(f"{layout.data.name}.before-*"):
+            if held(old / layout.lock.name):
+                return
+            if layout.data.exists():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.rename(layout.data)
+        if held(layout.lock):
+            return
+        if (layout.data / WAITING).is_dir():
+            _put_beside(layout)
+        for fresh in layout.root.glob(".new-*"):
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _put_beside(layout: Layout) -> None:
+    for name in BESIDE:
+        if (layout.data / WAITING / name).is_file():
+            os.replace(layout.data / WAITING / name, layout.root / name)
+    sync(layout.root)
+    shutil.rmtree(layout.data / WAITING, ignore_errors=True)
 
 
 def _found(path: str | Path) -> Layout:

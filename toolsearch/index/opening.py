@@ -10,6 +10,7 @@ from toolsearch import encoders, text
 from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.errors import EncoderFailed, IndexNotFound, InvalidInput, MissingExtra
 from toolsearch.index.adapting import adapted
+from toolsearch.index.copies import settle
 from toolsearch.index.definition import Definition
 from toolsearch.index.keeper import Keeper
 from toolsearch.index.layout import Layout
@@ -61,6 +62,7 @@ def in_folder(path: str | Path, *, read_only: bool, encoder: Encoder | str | Non
         IndexMismatch: it has another format.
     """
     layout = Layout(Path(path))
+    settle(layout)
     if not layout.truth.is_file():
         raise IndexNotFound(f"there is no index at {str(path)!r}; make one with: toolsearch index build {path}")
     definition = Definition.read(layout.definition) if layout.definition.is_file() else None

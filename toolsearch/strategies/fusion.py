@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,15 @@ class Voter:
         return (self.scores.at(rows).astype(np.float64) - self.mean) / self.deviation
 
 
+class Look(NamedTuple):
+    """What a ballot says of one row: what each term adds, words and similarity on the common scale, the cosine."""
+
+    points: list[float]
+    words: float
+    cosine: float | None
+    near: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ballot:
     """One text's voters over a view. `share` is the similarity's; a row without a vector goes by its words alone.
@@ -60,6 +69,7 @@ class Ballot:
     unvectored: Mask | None
     foreign: bool = False
     by_term: dict[str, Scores] = field(default_factory=dict[str, Scores])
+    seen: dict[int, Look] = field(default_factory=dict[int, Look])
 
     def proposed(self, most: int, within: Mask | None) -> list[Rows]:
         """The best rows of each voter that has a say."""
@@ -80,30 +90,41 @@ class Ballot:
         worded = self.words.scores.at(rows) > 0
         return worded if self.similarity is None else worded | (self.similarity.scores.at(rows) >= floor)
 
+    def look(self, rows: Rows) -> None:
+        """Look up at once what `matched`, `cosine` and `reasons` will say of these rows."""
+        points = [scores.at(rows).tolist() for scores in self._by_term().values()]
+        words = self.words.scaled(rows).tolist()
+        cosines = [None] * len(rows) if self.similarity is None else self.similarity.scores.at(rows).tolist()
+        near = [0.0] * len(rows) if self.similarity is None else self.similarity.scaled(rows).tolist()
+        for place, row in enumerate(rows.tolist()):
+            bare = self.unvectored is not None and bool(self.unvectored[row])
+            own = [column[place] for column in points]
+            self.seen[row] = Look(own, words[place], None if bare else cosines[place], near[place])
+
     def matched(self, row: int) -> dict[str, float]:
         """The request's terms that the row has, each with what it adds to the score of the words."""
-        one = _one(row)
-        found = ((term, float(scores.at(one)[0])) for term, scores in self._by_term().items())
-        return {term: points for term, points in found if points > 0}
+        pairs = zip(self.terms, self._look(row).points, strict=True)
+        return {term: points for term, points in pairs if points > 0}
 
     def cosine(self, row: int) -> float | None:
         """The similarity of a row, None when it or the request has no vector."""
-        if self.similarity is None or (self.unvectored is not None and self.unvectored[row]):
-            return None
-        return float(self.similarity.scores.at(_one(row))[0])
+        return self._look(row).cosine
 
     def reasons(self, row: int, factor: float = 1.0) -> list[Reason]:
         """The parts of `factor` times the fused score of a row."""
-        cosine = self.cosine(row)
-        share = self.share if cosine is not None else 0.0
+        look = self._look(row)
+        share = self.share if look.cosine is not None else 0.0
         found: list[Reason] = []
         if share < 1:
-            scaled = self.words.scaled(_one(row))[0]
-            found.append(Reason("words", factor * (1 - share) * float(scaled), ", ".join(self.matched(row))))
-        if cosine is not None and self.similarity is not None and share > 0:
-            near = self.similarity.scaled(_one(row))[0]
-            found.append(Reason("similarity", factor * share * float(near), f"cosine {cosine:.2f}"))
+            found.append(Reason("words", factor * (1 - share) * look.words, ", ".join(self.matched(row))))
+        if look.cosine is not None and share > 0:
+            found.append(Reason("similarity", factor * share * look.near, f"cosine {look.cosine:.2f}"))
         return found
+
+    def _look(self, row: int) -> Look:
+        if row not in self.seen:
+            self.look(np.array((row,), np.int32))
+        return self.seen[row]
 
     def _by_term(self) -> dict[str, Scores]:
         """What each term scores alone; the words' score is the sum."""
@@ -111,7 +132,3 @@ class Ballot:
             alone = self.engine.score_many([{term: weight} for term, weight in self.terms.items()], self.view)
             self.by_term.update(zip(self.terms, alone, strict=True))
         return self.by_term
-
-
-def _one(row: int) -> Rows:
-    return np.array((row,), np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from toolsearch.text import MAX_REQUEST, cut_request
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Rows
     from toolsearch.strategies.ranking import Points
+
+
+LOOKED: Final = 20
+"""Reasons of so many of the best rows are looked up at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,8 @@ class HybridRanker:
         rows = rows[np.any([ballot.near(rows, floor) for ballot in voting], axis=0)]
         scores = self._scores(voting, rows)
         order = np.lexsort((rows, -scores))[:depth]
+        for ballot in voting:
+            ballot.look(rows[order[:LOOKED]])
         evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), near) if len(order) else None
         return Ranked(
             rows=rows[order],

@@ -63,6 +63,12 @@ class RoutedBallot:
         """Which rows share a word with the text or are at least that similar, (len(rows),) bool."""
         return np.where(self.others[rows], self.other.near(rows, floor), self.own.near(rows, floor))
 
+    def look(self, rows: Rows) -> None:
+        """Look up at once what the others will say of these rows."""
+        elsewhere = self.others[rows]
+        self.own.look(rows[~elsewhere])
+        self.other.look(rows[elsewhere])
+
     def matched(self, row: int) -> dict[str, float]:
         """The request's terms that the row has, each with what it adds to the score of the words."""
         return self._of(row).matched(row)
