@@ -18,7 +18,7 @@ from toolsearch.errors import DuplicateTool, InvalidInput, InvalidTool, ToolsUns
 from toolsearch.protocols import ToolSearchRequest, ToolSearchResult
 from toolsearch.strategies.simple import SimpleStrategy
 from toolsearch.testing.models import ScriptedModel, call
-from toolsearch.tool import SearchBehavior, Tool
+from toolsearch.tool import SearchBehavior
 
 
 class Fixed(SimpleStrategy):
@@ -72,38 +72,6 @@ def test_hidden_calls_may_run_or_be_rejected(hidden: Any, text: str) -> None:
     done = agent(model, [getWeather], hidden_calls=hidden).run_sync("?")
     assert text in texts(done)[0]
     assert model.names(1) == [SEARCH]
-
-
-@pytest.mark.parametrize("guessed", ["refund_payment", "refundPayment", "Refund a payment", "payments/refund_payment"])
-def test_a_name_that_was_nearly_right(guessed: str) -> None:
-    """One tool is called so but for its namespace or style: it is shown, not run, and can be called next."""
-    tool = made("refund_payment", title="Refund a payment", namespace="payments", parameters=SCHEMA)
-    model = ScriptedModel(call(guessed, id="7"), call("payments__refund_payment", id="7"), "ok")
-    done = agent(model, [tool, getTime]).run_sync("?")
-    first, second = done.tool_executions
-    assert "payments__refund_payment is available now" in first.result.text
-    assert '"required":["id"]' in first.result.text
-    assert (first.executed, first.result.attributes["error"]) == (False, "unknown_tool")
-    assert second.executed
-
-
-def test_a_name_that_two_tools_share_is_no_choice() -> None:
-    """Neither is taken; both are named."""
-    two = [made("refund_payment", namespace=one) for one in ("payments", "shop")]
-    told = texts(agent(ScriptedModel(call("refund_payment"), "ok"), two).run_sync("?"))[0]
-    assert "available now" not in told
-    assert "payments__refund_payment, shop__refund_payment" in told
-
-
-def test_an_unknown_name_never_prints_the_catalog() -> None:
-    """With 500 tools the answer stays below 2 kB and has a few near names."""
-    tools = [made(f"gauge_reader_{one:03d}", "Reads a gauge") for one in range(500)]
-    model = ScriptedModel([call("gauge_reader_0007"), call("frobnicate"), call("x" * 50_000)], "ok")
-    done = agent(model, tools).run_sync("?")
-    near, far, long = texts(done)
-    assert "gauge_reader_007" in near
-    assert all(len(one.encode()) <= 2048 for one in (near, far, long))
-    assert far.count("gauge") <= 5
 
 
 def test_wrong_arguments_name_what_is_missing() -> None:
@@ -330,46 +298,6 @@ def test_a_tool_without_executor() -> None:
     model = ScriptedModel(search("idle"), call("idle"), "ok")
     done = agent(model, [spec("idle")]).run_sync("?")
     assert texts(done)[1] == "the tool idle cannot be run here"
-
-
-def test_same_names_on_two_servers() -> None:
-    """Both keep their place under distinct names that do not depend on the order; each call reaches its own."""
-    tools = [
-        Tool(spec("send_note", f"Send by {how}", namespace=space), lambda arguments, context, how=how: how)
-        for space, how in (("post_a", "pigeon"), ("post_b", "barge"))
-    ]
-    names: list[set[str]] = []
-    for order in (tools, tools[::-1]):
-        model = ScriptedModel(search("send"), "ok")
-        agent(model, order).run_sync("?")
-        names.append(set(model.names(1)) - {SEARCH})
-    assert names[0] == names[1]
-    assert len(names[0]) == 2
-    barge = next(one for one in names[0] if one.startswith("post_b"))
-    model = ScriptedModel(search("barge"), call(barge), "ok")
-    done = agent(model, tools).run_sync("?")
-    assert texts(done)[1] == "barge"
-    assert f"send_note as {barge}" in texts(done)[0]
-
-
-def test_names_that_no_provider_takes() -> None:
-    """Dots, slashes, blanks, other scripts and long names become legal, distinct and callable."""
-    given = [
-        "admin.tools.list",
-        "user-profile/update",
-        "3d_print",
-        "make tea",
-        "ns:run",
-        "налить_чай",
-        "$ref",
-        "x" * 90,
-    ]
-    tools = [made(one, run=lambda arguments, context, one=one: one) for one in given]
-    probe = ScriptedModel("ok")
-    agent(probe, tools, search=None).run_sync("?")
-    names = probe.names()
-    model = ScriptedModel([call(one) for one in names], "ok")
-    assert texts(agent(model, tools, search=None).run_sync("?")) == given
 
 
 def test_a_budget_for_the_definitions_of_one_search() -> None:

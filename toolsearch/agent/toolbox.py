@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 from toolsearch.agent.exposing import name_of
 from toolsearch.errors import DuplicateTool, InvalidInput
 from toolsearch.protocols import Encoder, ToolView
+from toolsearch.stemming import stem
 from toolsearch.strategies.corpus import view
 from toolsearch.strategies.joined import joined
 from toolsearch.strategies.retrievers import open_retriever
@@ -18,6 +19,8 @@ from toolsearch.strategies.small import small_corpus
 from toolsearch.text import identifier_parts, name_key, name_keys
 from toolsearch.tool import Executor, SearchBehavior, Tool, ToolSpec
 
+EMPTY: Final = frozenset({"tool", "function", "api"})
+"""Words that models put behind the name of a tool."""
 NEAR: Final = 5
 """How many near names are told."""
 _HASH: Final = re.compile(r"_[0-9a-f]{10}$")
@@ -94,10 +97,18 @@ class Toolbox:
         return own or next((spec for spec in self._similar(name) if name_of(spec) == name), None)
 
     def meant(self, name: str) -> ToolSpec | None:
-        """The one tool whose name, title or alias is written like this name; None when there is none, or several."""
+        """The one tool whose name, title or alias is written like this name; None when there is none, or several.
+
+        Where no tool is, the one whose name has the same words in other forms, such as turn_off_lights for
+        turn_off_light, or with "tool" or "function" behind them.
+        """
         key = name_key(name[:200])
         own = [one.spec for one in self._own() if key and key in name_keys(one.spec)]
         found = {spec.id: spec for spec in [*own, *self._similar(name[:200])]}
+        if not found:
+            stems = _stems(name[:200])
+            near = [*(one.spec for one in self._own()), *self._fitting(name)]
+            found = {spec.id: spec for spec in near if stems and _stems(spec.name) == stems}
         return next(iter(found.values())) if len(found) == 1 else None
 
     def near(self, name: str) -> list[str]:
@@ -107,7 +118,7 @@ class Toolbox:
         close = get_close_matches(name_key(name[:80]), list(own.values()), n=NEAR, cutoff=0.6)
         named += [one for key in close for one, its in own.items() if its == key]
         if len(named) < NEAR and self.shelves:
-            named += self._fitting(name)
+            named += map(name_of, self._fitting(name))
         return list(dict.fromkeys(named))[:NEAR]
 
     def searchable(self, hidden: Collection[str]) -> ToolView:
@@ -161,16 +172,24 @@ class Toolbox:
                 rows = shelf.view.corpus.named(key) if key else ()
                 yield from (shelf.view.corpus.tool(row) for row in rows if shelf.view.holds(row))
 
-    def _fitting(self, name: str) -> list[str]:
+    def _fitting(self, name: str) -> list[ToolSpec]:
         words = " ".join(part for part in identifier_parts(name[:80]) if part)
-        found: list[str] = []
+        found: list[ToolSpec] = []
         for shelf in self.shelves if words.strip() else ():
             try:
                 fitting = open_retriever("lexical").search([words], shelf.view, NEAR)
             except InvalidInput:
                 continue
-            found += [name_of(hit.tool) for hit in fitting if fitting.band != "none"]
+            found += [hit.tool for hit in fitting if fitting.band != "none"]
         return found
+
+
+def _stems(name: str) -> list[str]:
+    """The words of a name without their endings; "tool" and the like at its end say nothing."""
+    found = [stem(part.casefold(), "en") for part in identifier_parts(name) if part]
+    while len(found) > 1 and found[-1] in EMPTY:
+        found.pop()
+    return found
 
 
 def view_without(own: ToolView, hidden: Collection[str]) -> ToolView:
