@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.agent.tools import SEARCH, add, agent, getTime, getWeather, made, results, search, spec, texts
-from toolsearch.agent.choosing import HINT
 from toolsearch.agent.limits import Limits
 from toolsearch.agent.memory import ChatMemory
 from toolsearch.chat import ChatOptions, Features
@@ -261,14 +260,32 @@ def test_without_search_nothing_stays_unreachable() -> None:
         agent(ScriptedModel("ok"), [made(f"s{one}") for one in range(300)], search=None).run_sync("?")
 
 
-@pytest.mark.parametrize("hint", [HINT, "Look with {search}.", None])
-def test_the_hint_can_be_replaced(hint: str | None) -> None:
+@pytest.mark.parametrize(
+    ("hint", "expected"), [("Look with {search}.", f"be kind\n\nLook with {SEARCH}."), (None, "be kind")]
+)
+def test_the_hint_can_be_replaced(hint: str | None, expected: str) -> None:
     """It follows the system message and names the search tool."""
     model = ScriptedModel("ok")
     agent(model, [getWeather], hint=hint, system="be kind").run_sync("?")
+    assert model.requests[0].messages[0] == SystemMessage(expected)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "show", "example"),
+    [
+        (SimpleStrategy(), "inline", '{"name": "tool_search_tool", "arguments": {"terms": ["refund", "order"]}}'),
+        ("lexical", "inline", '{"name": "tool_search_tool", "arguments": {"query": "refund an order"}}'),
+        ("lexical", "proxy", '{"name": "search_tools", "arguments": {"query": "refund an order"}}'),
+    ],
+)
+def test_the_hint_shows_a_call(strategy: Any, show: Any, example: str) -> None:
+    """By default it ends with a call of the search tool as this model would write it."""
+    model = ScriptedModel("ok")
+    agent(model, [getWeather], search=strategy, show=show).run_sync("?")
     system = model.requests[0].messages[0]
-    expected = ["be kind"] + ([hint.replace("{search}", SEARCH)] if hint else [])
-    assert system == SystemMessage("\n\n".join(expected))
+    assert isinstance(system, SystemMessage)
+    assert system.text.endswith(f"You call: {example}")
+    assert "{" not in system.text.replace(example, "")
 
 
 def test_a_forced_choice_holds_for_the_first_request() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Final
 
-from toolsearch.agent.exposing import name_of
+from toolsearch.agent.exposing import exposed, name_of
 from toolsearch.agent.limits import Limits
 from toolsearch.agent.toolbox import Toolbox
 from toolsearch.chat import Features
@@ -14,6 +15,7 @@ from toolsearch.protocols import ToolSearchStrategy
 from toolsearch.strategies.answering import TOOL, RetrieverStrategy
 from toolsearch.strategies.retrievers import open_retriever
 from toolsearch.strategies.simple import SimpleStrategy
+from toolsearch.tool import Json, ToolSpec
 
 Search = str | ToolSearchStrategy | None
 """A strategy, the name of a retriever, "auto", or None for no search at all."""
@@ -23,15 +25,18 @@ PROXY_TOOL: Final = replace(
     TOOL,
     name="search_tools",
     description=(
-        "Finds tools that are available but not listed. Say in plain words what you want to do, one thing at a time. "
-        "Look at a tool that was found with get_tool, and call it with call_tool."
+        "Finds the tool for a task. Most tools are not listed: call this first, and say in plain words what you want "
+        "to do, one thing at a time. Look at a tool that was found with get_tool, and call it with call_tool."
     ),
 )
 HINT: Final = (
-    "You have more tools than the ones listed. Before you say that you cannot do something, search for a tool with "
-    "{search}: say in a few plain words what the tool should do. Tools that were found can be called from the next "
-    "message on. Never guess the name of a tool."
+    "You have more tools than the ones listed. When no listed tool does what is asked, your first step is always to "
+    "call {search}: say in a few plain words what the tool should do. Tools that were found can be called from the "
+    "next message on, by their exact names. Never guess the name of a tool, and never explain how it could be done "
+    "instead. Answer in words only when no tool fits.\n\n"
+    "Example. User: Refund order 7\nYou call: {example}"
 )
+"""Where it says {search} and {example}, a model reads the name of the search tool and a call of it."""
 
 
 def strategy_for(search: Search, show: str) -> ToolSearchStrategy | None:
@@ -46,6 +51,16 @@ def strategy_for(search: Search, show: str) -> ToolSearchStrategy | None:
         return SimpleStrategy()
     retriever = open_retriever("hybrid" if search == "auto" else search)
     return RetrieverStrategy(retriever=retriever, name_of=name_of, tool=PROXY_TOOL if show == "proxy" else TOOL)
+
+
+def hinted(hint: str, search: ToolSpec) -> str:
+    """The hint with the search tool's name, and a call of it as a model would write it."""
+    properties: Json = search.parameters.get("properties") or {}
+    first = next(iter(search.parameters.get("required") or properties), "query")
+    many = isinstance(properties.get(first), dict) and properties[first].get("type") == "array"
+    value: object = ["refund", "order"] if many else "refund an order"
+    example = json.dumps({"name": exposed(search.id), "arguments": {first: value}})
+    return hint.replace("{search}", exposed(search.id)).replace("{example}", example)
 
 
 def sends_whole(search: Search, toolbox: Toolbox, limits: Limits) -> bool:

@@ -48,7 +48,8 @@ class Agent:
         model: a chat model, or the name of one for `open_model`.
         tools: indexes, functions, definitions, (definition, executor) pairs, objects with decorated methods, providers.
         memory: None remembers nothing between runs.
-        system: standing instructions. `hint`, with {search} for the search tool, follows while tools are searched.
+        system: standing instructions. `hint` follows while tools are searched; {search} and {example} in it are the
+            search tool's name and a call of it.
         search: "auto" searches unless all tools are few enough to be sent; a strategy; a retriever's name; or None.
         show: how found tools are shown: inline, native, proxy, or auto.
         always_visible: ids of further tools that need no search.

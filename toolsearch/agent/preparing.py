@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolsearch.agent.approval import POLICIES, Decision, NeedsApproval
 from toolsearch.agent.assembly import check_search_names
-from toolsearch.agent.choosing import check_whole, sends_whole, strategy_for
+from toolsearch.agent.choosing import check_whole, hinted, sends_whole, strategy_for
 from toolsearch.agent.compensation import Compensators
 from toolsearch.agent.context import InvocationContext, InvocationParameters
 from toolsearch.agent.driver import Driver, Emit
@@ -235,7 +235,7 @@ def _search_tools(
 
 
 def _system(agent: Agent, search: Mapping[str, ToolSpec]) -> str:
-    hint = agent.hint.replace("{search}", next(iter(search))) if agent.hint and search else ""
+    hint = hinted(agent.hint, next(iter(search.values()))) if agent.hint and search else ""
     return "\n\n".join(part for part in (agent.system, hint) if part)
 
 

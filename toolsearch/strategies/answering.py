@@ -22,8 +22,8 @@ CHARACTERS: Final = 4
 TOOL: Final = SearchTool(
     name=SEARCH_TOOL,
     description=(
-        "Finds tools that are available but not shown yet. Say in plain words what you want to do, one thing at a "
-        "time; the tools found can be called from the next message on."
+        "Finds the tool for a task. Most tools are not listed: call this first, and say in plain words what you want "
+        "to do, one thing at a time. The tools found can be called from the next message on."
     ),
     argument="query",
     argument_description="What the tool should do, such as 'refund a payment'; or the exact name of a tool",
