@@ -14,6 +14,7 @@ import pytest
 from tests.agent.tools import agent, getTime, search
 from toolsearch.agent.events import Event, ModelAsked, RunFinished, ToolFinished
 from toolsearch.agent.host import Agent
+from toolsearch.agent.limits import Limits
 from toolsearch.agent.memory import ChatMemory
 from toolsearch.chat import TextDelta
 from toolsearch.errors import InvalidInput
@@ -101,7 +102,7 @@ def test_in_another_process(tmp_path: Path) -> None:
     memory = ChatMemory(max_messages=9, store=SQLiteStore(tmp_path / "talk.db"))
     given = paused(agent(ScriptedModel(call("wipe")), [wipe()], search=None, memory=memory))
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "talk.db")]
-    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout.strip() == "done ['wiped'] 4"
 
 
@@ -116,3 +117,18 @@ def test_what_is_no_paused_run(change: str) -> None:
         change = json.dumps({key: value for key, value in json.loads(text).items() if key != change})
     with pytest.raises(InvalidInput, match="paused run"):
         asyncio.run(host.resume(change, decisions))
+
+
+def test_a_resumed_run_has_its_parameters_and_its_time() -> None:
+    """What it shares with its tools is given anew, and the clock starts again."""
+    seen: list[Any] = []
+
+    def run(arguments: Any, context: Any) -> str:
+        seen.append((context.parameters.get("user"), context.seconds_left is not None))
+        return "wiped"
+
+    tool = Tool(WIPE, run)
+    text, decisions = paused(agent(ScriptedModel(call("wipe")), [tool], search=None))
+    host = agent(ScriptedModel("done"), [tool], search=None, limits=Limits(run_seconds=60))
+    assert host.resume_sync(text, decisions, parameters={"user": "ann"}).content == "done"
+    assert seen == [("ann", True)]

@@ -70,6 +70,22 @@ def test_an_agent_that_is_asked_has_the_time_of_the_asking_one() -> None:
         outer.run_sync("?")
 
 
+@pytest.mark.parametrize(("inner_seconds", "outer_seconds"), [(0.05, None), (0.05, 60), (60, 0.05)])
+def test_the_shorter_time_holds(inner_seconds: float, outer_seconds: float | None) -> None:
+    """An agent that is asked has its own time too; whichever is over first ends its run."""
+    inner = agent(Silent(), [], search=None, name="inner", limits=Limits(run_seconds=inner_seconds))  # type: ignore[arg-type]
+    model = ScriptedModel(call("inner", request="x"), "went on")
+    limits = Limits(run_seconds=outer_seconds)
+    outer = agent(model, [agent_tool(inner, "d")], search=None, limits=limits)
+    if outer_seconds is not None and outer_seconds < inner_seconds:
+        with pytest.raises(RunStopped):
+            outer.run_sync("?")
+        return
+    done = outer.run_sync("?")
+    assert done.content == "went on"
+    assert done.tool_executions[0].failed
+
+
 def test_parameters_reach_everybody() -> None:
     """Provider, strategy, tool, error handler and hook see the very values of the run, and may change them."""
     seen: list[str] = []

@@ -57,6 +57,10 @@ class InvocationParameters:
             return dict(self._values)
 
 
+Parameters = Mapping[str, Any] | InvocationParameters | None
+"""What a run may be given to share with everything it calls."""
+
+
 class MemoryId:
     """Marks a parameter that gets the conversation's id, None without memory: `Annotated[str | None, MemoryId]`."""
 

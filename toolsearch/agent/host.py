@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from toolsearch.agent.approval import Decision, NeedsApproval
 from toolsearch.agent.assembly import Assembly, assembled, check_search_names
 from toolsearch.agent.choosing import HINT, Search, strategy_for
-from toolsearch.agent.context import InvocationContext, InvocationParameters
+from toolsearch.agent.context import InvocationContext, Parameters
 from toolsearch.agent.driver import Emit, tell
 from toolsearch.agent.edge import finished
 from toolsearch.agent.events import Event, Hook
@@ -125,7 +125,7 @@ class Agent:
         *,
         memory_id: str | None = None,
         caller: Iterable[str] | None = None,
-        parameters: Mapping[str, Any] | InvocationParameters | None = None,
+        parameters: Parameters = None,
         options: ChatOptions | None = None,
     ) -> RunResult:
         """Answer one message.
@@ -146,7 +146,7 @@ class Agent:
         *,
         memory_id: str | None = None,
         caller: Iterable[str] | None = None,
-        parameters: Mapping[str, Any] | InvocationParameters | None = None,
+        parameters: Parameters = None,
         options: ChatOptions | None = None,
     ) -> RunResult:
         """`run` for code that does not await. Raises as it does, and InvalidInput inside of a running event loop."""
@@ -160,7 +160,7 @@ class Agent:
         *,
         memory_id: str | None = None,
         caller: Iterable[str] | None = None,
-        parameters: Mapping[str, Any] | InvocationParameters | None = None,
+        parameters: Parameters = None,
         options: ChatOptions | None = None,
     ) -> AsyncGenerator[Event, None]:
         """The events of a run as they happen, the result in the last one. Raises as `run` does."""
@@ -170,19 +170,30 @@ class Agent:
             async for event in events:
                 yield event
 
-    async def resume(self, paused: str, decisions: Mapping[str, Decision]) -> RunResult:
+    async def resume(
+        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None
+    ) -> RunResult:
         """Go on with a run that waits for approval: `decisions` by the id of the call; a missing one refuses.
 
-        The groups of the caller are those that the run was started with.
+        The groups of the caller are those that the run was started with; what it shares with its tools is given anew.
 
         Raises:
             InvalidInput: the text is no paused run.
         """
-        return await resumed(self, Resumption(paused=paused, decisions=decisions), self._emit)
+        given = Resumption(paused=paused, decisions=decisions, parameters=parameters)
+        return await resumed(self, given, self._emit)
 
-    async def stream_resumed(self, paused: str, decisions: Mapping[str, Decision]) -> AsyncGenerator[Event, None]:
+    def resume_sync(
+        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None
+    ) -> RunResult:
+        """`resume` for code that does not await. Raises as it does, and InvalidInput inside of a running event loop."""
+        return finished(lambda: self.resume(paused, decisions, parameters=parameters))
+
+    async def stream_resumed(
+        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None
+    ) -> AsyncGenerator[Event, None]:
         """`resume` as a stream: the events as they happen, the result in the last one. Raises as it does."""
-        given = Resumption(paused=paused, decisions=decisions, streaming=True)
+        given = Resumption(paused=paused, decisions=decisions, parameters=parameters, streaming=True)
         async with aclosing(events_of(lambda emit: resumed(self, given, emit), self._emit)) as events:
             async for event in events:
                 yield event

@@ -14,7 +14,7 @@ from toolsearch.agent.approval import POLICIES, Decision, NeedsApproval
 from toolsearch.agent.assembly import check_search_names
 from toolsearch.agent.choosing import check_whole, hinted, sends_whole, strategy_for
 from toolsearch.agent.compensation import Compensators
-from toolsearch.agent.context import InvocationContext, InvocationParameters
+from toolsearch.agent.context import InvocationContext, InvocationParameters, Parameters
 from toolsearch.agent.driver import Driver, Emit
 from toolsearch.agent.entries import Conversation
 from toolsearch.agent.exposing import exposed
@@ -55,7 +55,7 @@ def new_context(
     message: Content | UserMessage,
     memory_id: str | None,
     caller: Iterable[str] | None,
-    parameters: Mapping[str, Any] | InvocationParameters | None,
+    parameters: Parameters,
 ) -> InvocationContext:
     """The context of a new run.
 
@@ -97,6 +97,7 @@ class Resumption:
 
     paused: str
     decisions: Mapping[str, Decision]
+    parameters: Parameters = None
     streaming: bool = False
 
 
@@ -108,9 +109,10 @@ async def resumed(agent: Agent, given: Resumption, emit: Emit) -> RunResult:
     """
     state = load(given.paused)
     context = replace(
-        new_context(agent, state.question, state.memory_id, state.caller, None),
+        new_context(agent, state.question, state.memory_id, state.caller, given.parameters),
         run_id=state.run_id,
         augmented=state.augmented,
+        deadline=_deadline(agent),
     )
     conversation = await _conversation(agent, context)
     driver = await _driver(agent, Request(context=context, streaming=given.streaming), conversation, emit)
@@ -137,13 +139,18 @@ async def _conversation(agent: Agent, context: InvocationContext) -> Conversatio
 
 
 async def _augmented(agent: Agent, context: InvocationContext) -> InvocationContext:
-    if agent.limits.run_seconds is not None:
-        context = replace(context, deadline=time.monotonic() + agent.limits.run_seconds)
+    bounds = [one for one in (context.deadline, _deadline(agent)) if one is not None]
+    context = replace(context, deadline=min(bounds, default=None))
     if agent.augment is None:
         return context
     made: Any = agent.augment(context.message, context)
     made = await made if inspect.isawaitable(made) else made
     return replace(context, augmented=made if isinstance(made, UserMessage) else UserMessage(made))
+
+
+def _deadline(agent: Agent) -> float | None:
+    seconds = agent.limits.run_seconds
+    return None if seconds is None else time.monotonic() + seconds
 
 
 async def _driver(agent: Agent, request: Request, conversation: Conversation, emit: Emit) -> Driver:
