@@ -101,3 +101,26 @@ def test_sources_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").mkdir()
     with pytest.raises(InvalidSource, match="no file in"):
         load(tmp_path / "d.jsonl")
+
+
+def test_misspelt_keys_are_told(tmp_path: Path) -> None:
+    """The tool is taken, and each key that looks like a known one is named with that; other programs' keys are not."""
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        '{"name": "a", "descripton": "x", "paramters": {}, "tag": ["x"], "cost": 3, "owner": "me"}\n{"name": "b"}\n'
+    )
+    loaded = load(path)
+    assert [tool.spec.name for tool in loaded.tools] == ["a", "b"]
+    assert loaded.problems == ()
+    assert [str(one) for one in loaded.doubts] == [
+        "t.jsonl:1: the key 'descripton' is not read; did you mean 'description'?",
+        "t.jsonl:1: the key 'paramters' is not read; did you mean 'parameters'?",
+        "t.jsonl:1: the key 'tag' is not read; did you mean 'tags'?",
+    ]
+
+
+def test_both_spellings_are_no_slip(tmp_path: Path) -> None:
+    """Beside the right key a similar one is somebody's own."""
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"name": "a", "descriptions": 1, "description": "x"}\n')
+    assert load(path).doubts == ()

@@ -103,6 +103,8 @@ def test_searches_that_cannot_be_done(index: Path, run: Run) -> None:
     one_clear_line(run("search", " ", "-i", index), "empty")
     one_clear_line(run("search", "x", "-i", index, "--strategy", "magic"), "magic", "hybrid")
     one_clear_line(run("search", "x", "-i", index, "--filter", "namespace ~ pay"), "~")
+    one_clear_line(run("search", "x", "-i", index, "--filter", "bogus"), "'bogus' ends", "namespace, source, tags")
+    one_clear_line(run("search", "x", "-i", index, "--filter", "bogus=1"), "'bogus'", "namespace, source, tags")
 
 
 def test_ids_that_are_not_there(index: Path, run: Run) -> None:
@@ -118,6 +120,22 @@ def test_options_that_do_not_exist(index: Path, run: Run) -> None:
     for wrong in (["serach"], ["search", "x"], ["search", "x", "-i", str(index), "-k", "0"]):
         code, _, err = run(*wrong)
         assert (code, "Usage: toolsearch" in err) == (2, True)
+
+
+def test_unknown_forms_are_named(index: Path, run: Run) -> None:
+    """The value and all that are known."""
+    err = run("tool", "show", "pay/refund_payment", "-i", index, "--as", "bogus")[2]
+    assert "'bogus' is not one of" in err
+    assert "'anthropic'" in err
+
+
+def test_misspelt_keys_of_a_tool_are_told(tmp_path: Path, run: Run) -> None:
+    """The tool is kept; of many slips only the first are told."""
+    lines = [{"name": f"t{number}", "descripton": "x"} for number in range(9)]
+    told = run("index", "build", tmp_path / "i", "--from", write(tmp_path / "t.jsonl", *lines), "--encoder", "")
+    assert (told[0], "9 tools" in told[1]) == (0, True)
+    assert told[2].splitlines()[0] == "note: t.jsonl:1: the key 'descripton' is not read; did you mean 'description'?"
+    assert told[2].splitlines()[5:] == ["note: and 4 more of this kind"]
 
 
 def test_debug_shows_where(index: Path, run: Run) -> None:

@@ -16,6 +16,13 @@ def test_a_hit_in_three_lines() -> None:
     assert formats.format_hit(1, hit) == " 1. a  1.50\n    Does it\n    why: words +1.50 (it)"
 
 
+def test_reasons_that_say_nothing_are_left_out() -> None:
+    """A part that adds nothing and names nothing, as words when none matches, is not shown."""
+    reasons = (Reason("words", 0.001), Reason("similarity", 0.8, "cosine 0.80"), Reason("clause", 0.0, "it"))
+    shown = formats.format_hit(1, Hit(tool=ToolSpec(name="a"), score=0.8, reasons=reasons))
+    assert shown.endswith("why: similarity +0.80 (cosine 0.80), clause +0.00 (it)")
+
+
 def test_notes_stand_below() -> None:
     """Notes of a result follow its hits."""
     assert formats.format_result(SearchResult(notes=("cut",))) == "nothing fits\nnote: cut"

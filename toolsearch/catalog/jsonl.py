@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +18,11 @@ _FIELDS: Final = {
     "id", "name", "description", "title", "annotations", "namespace", "aliases", "examples", "groups", "search",
     "returns", "source", "metadata",
 }  # fmt: skip
+_PARAMETERS: Final = ("parameters", "inputSchema", "input_schema")
+_OUTPUT: Final = ("output_schema", "outputSchema")
+_KNOWN: Final = sorted({*_FIELDS, *_PARAMETERS, *_OUTPUT, "tags", "category", "server"})
+_LIKE: Final = 0.8
+"""How alike a key must be to a known one to be taken for a slip of the pen."""
 
 
 def load_jsonl(path: Path, *, keep_going: bool = False) -> Loaded:
@@ -29,7 +36,7 @@ def load_jsonl(path: Path, *, keep_going: bool = False) -> Loaded:
     for number, line in numbered_lines(path):
         where = f"{path.name}:{number}"
         try:
-            collector.add(Tool(spec_from_line(line, where)), where)
+            collector.add(Tool(spec_from_line(line, where, partial(collector.doubt, where))), where)
         except LimitExceeded as error:
             collector.fail(where, str(error))
         except InvalidInput as error:
@@ -42,8 +49,8 @@ def write_jsonl(tools: Iterable[ToolSpec], path: Path) -> None:
     path.write_text("".join(tool.to_json() + "\n" for tool in tools), "utf-8")
 
 
-def spec_from_line(line: str, where: str = "line") -> ToolSpec:
-    """The tool of one line.
+def spec_from_line(line: str, where: str = "line", doubt: Callable[[str], object] = str) -> ToolSpec:
+    """The tool of one line; `doubt` is told what looks wrong with it.
 
     Raises:
         InvalidSource: the line is not a JSON object.
@@ -55,17 +62,26 @@ def spec_from_line(line: str, where: str = "line") -> ToolSpec:
     body = as_object(parse_json(line, where), where)
     spec = ToolSpec.from_json(line) if body.get("v") == 1 else _spec(body)
     spec.to_json()
+    for key, meant in misspelt(body).items():
+        doubt(f"the key {key[:80]!r} is not read; did you mean {meant!r}?")
     return spec
 
 
+def misspelt(body: Mapping[str, Any]) -> dict[str, str]:
+    """Keys that are not read and look like ones that are, and those."""
+    strange = [key for key in body if key not in _KNOWN and key != "v" and len(key) < 40][:20]
+    near = {key: get_close_matches(key, _KNOWN, 1, _LIKE) for key in strange}
+    return {key: found[0] for key, found in near.items() if found and found[0] not in body}
+
+
 def _spec(body: Mapping[str, Any]) -> ToolSpec:
-    """A tool of the public layout; `server` is its namespace and unknown keys are kept as metadata."""
+    """A tool of the public layout; `server` is its namespace, and keys that are not known are not read."""
     fields = {key: body[key] for key in _FIELDS if body.get(key) is not None}
-    fields["parameters"] = _first(body, "parameters", "inputSchema", "input_schema") or {
+    fields["parameters"] = _first(body, *_PARAMETERS) or {
         "type": "object",
         "properties": {},
     }
-    if (output := _first(body, "output_schema", "outputSchema")) is not None:
+    if (output := _first(body, *_OUTPUT)) is not None:
         fields["output_schema"] = output
     if isinstance(body.get("server"), str):
         fields.setdefault("namespace", body["server"])

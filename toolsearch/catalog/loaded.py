@@ -21,7 +21,7 @@ MAX_TOOLS: Final = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A tool that was left out: where it stands and what is wrong with it."""
+    """A tool that was left out, or looks wrong: where it stands and what is wrong with it."""
 
     where: str
     reason: str
@@ -32,10 +32,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Tools in the order of the source, and the problems of those that were left out."""
+    """Tools in the order of the source, the problems of those left out, and `doubts` about some that were taken."""
 
     tools: tuple[Tool, ...]
     problems: tuple[Problem, ...] = ()
+    doubts: tuple[Problem, ...] = ()
 
 
 class Collector:
@@ -46,6 +47,7 @@ class Collector:
         self._tools: dict[str, Tool] = {}
         self._places: dict[str, str] = {}
         self._problems: list[Problem] = []
+        self._doubts: list[Problem] = []
 
     def add(self, tool: Tool, where: str) -> None:
         """Take a tool; a second one with its id is a problem that names both places.
@@ -72,16 +74,21 @@ class Collector:
             raise InvalidSource(f"{where}: {reason}")
         self._problems.append(Problem(where, reason))
 
+    def doubt(self, where: str, reason: str) -> None:
+        """Note what looks wrong with a tool that is taken all the same."""
+        self._doubts.append(Problem(where, reason))
+
     def extend(self, other: Loaded, where: str) -> None:
         """Take everything that another source gave."""
         for tool in other.tools:
             self.add(tool, where)
         for problem in other.problems:
             self.fail(problem.where, problem.reason)
+        self._doubts += other.doubts
 
     def loaded(self) -> Loaded:
         """All that was gathered."""
-        return Loaded(tuple(self._tools.values()), tuple(self._problems))
+        return Loaded(tuple(self._tools.values()), tuple(self._problems), tuple(self._doubts))
 
 
 def read_json(path: Path) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,14 +20,14 @@ class Entry:
     line: str = ""
     spec: ToolSpec | None = None
 
-    def read(self) -> ToolSpec:
-        """The tool.
+    def read(self, doubt: Callable[[str], object] = str) -> ToolSpec:
+        """The tool; `doubt` is told what looks wrong with it.
 
         Raises:
             InvalidInput: the line is not a tool.
             LimitExceeded: it is too long.
         """
-        return spec_from_line(self.line, self.where) if self.spec is None else self.spec
+        return spec_from_line(self.line, self.where, doubt) if self.spec is None else self.spec
 
 
 def entries(source: str | Path, *, keep_going: bool = False) -> Iterator[Entry | Problem]:

@@ -31,7 +31,7 @@ def format_result(found: SearchResult) -> str:
 
 def format_hit(rank: int, hit: Hit) -> str:
     """One hit in three lines."""
-    why = ", ".join(format_reason(one) for one in hit.reasons)
+    why = ", ".join(format_reason(one) for one in hit.reasons if one.detail or abs(one.points) >= 0.005)
     text = shown(hit.tool.description or hit.tool.title or "(no description)")
     return f"{rank:>2}. {shown(hit.id)}  {hit.score:.2f}\n    {text}\n    why: {shown(why, 2 * WIDTH)}"
 

@@ -9,7 +9,7 @@ import typer
 
 from toolsearch.cli import formats, linting, options
 from toolsearch.cli.progress import low_priority, progress_bar
-from toolsearch.cli.reading import defined_sources, read_sources, tell_left_out
+from toolsearch.cli.reading import Doubts, defined_sources, read_sources, tell_left_out
 from toolsearch.errors import InvalidInput, ToolSearchError
 
 if TYPE_CHECKING:
@@ -41,14 +41,16 @@ def build(
 
     if jobs > 1:
         low_priority()
+    doubts = Doubts()
     with progress_bar() as told:
-        tools = _wanted(path, sources or [], keep_going)
+        tools = _wanted(path, sources or [], keep_going, doubts)
         with ToolIndex.build(path, tools, encoder=encoder, progress=told, jobs=jobs) as built:
             line = formats.format_changes(path, len(built), built.changes)
+    doubts.end()
     print(line)
 
 
-def _wanted(path: Path, sources: list[str], keep_going: bool) -> SourceTools | None:
+def _wanted(path: Path, sources: list[str], keep_going: bool, doubts: Doubts) -> SourceTools | None:
     """The tools to build from; None means those that the index holds already."""
     from toolsearch.index.feeds import SourceTools
 
@@ -57,7 +59,7 @@ def _wanted(path: Path, sources: list[str], keep_going: bool) -> SourceTools | N
     named = list[str | Path](sources) or defined_sources(path)
     if named is None and not (path / "data").is_dir():
         raise InvalidInput(f"{str(path)!r} has no index.toml; say where its tools come from with --from SOURCE")
-    return None if named is None else SourceTools(named, keep_going=keep_going, problem=tell_left_out)
+    return None if named is None else SourceTools(named, keep_going=keep_going, problem=tell_left_out, doubt=doubts)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolsearch.cli.formats import shown
 
@@ -14,6 +14,27 @@ if TYPE_CHECKING:
     from toolsearch.evaluation.judged import JudgedQuery
     from toolsearch.index.tool_index import ToolIndex
     from toolsearch.tool import Tool
+
+DOUBTS: Final = 5
+"""Tools that look wrong that are told of."""
+
+
+class Doubts:
+    """Tells on standard error what looks wrong with tools that are taken: the first few, then how many there are."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self, doubt: Problem) -> None:
+        """Take one."""
+        self._count += 1
+        if self._count <= DOUBTS:
+            print(f"note: {shown(str(doubt), 400)}", file=sys.stderr)
+
+    def end(self) -> None:
+        """Tell how many were not told."""
+        if self._count > DOUBTS:
+            print(f"note: and {self._count - DOUBTS} more of this kind", file=sys.stderr)
 
 
 def read_sources(sources: Iterable[str | Path], *, keep_going: bool) -> tuple[Tool, ...]:
@@ -31,6 +52,10 @@ def read_sources(sources: Iterable[str | Path], *, keep_going: bool) -> tuple[To
     loaded = collector.loaded()
     for problem in loaded.problems:
         tell_left_out(problem)
+    told = Doubts()
+    for doubt in loaded.doubts:
+        told(doubt)
+    told.end()
     return loaded.tools
 
 

@@ -58,7 +58,8 @@ def _ignored(_: Problem) -> None:
 class SourceTools:
     """The tools of files, folders and modules, read one by one; see `toolsearch.catalog.sources.load`.
 
-    With `keep_going` what is broken is left out and told to `problem`; without it, it ends the reading.
+    With `keep_going` what is broken is left out and told to `problem`; without it, it ends the reading. What looks
+    wrong with a tool that is taken is told to `doubt`.
 
     Raises:
         InvalidInput: while they are read; a source cannot be read, or one of its tools is not acceptable.
@@ -70,9 +71,10 @@ class SourceTools:
         *,
         keep_going: bool = False,
         problem: Callable[[Problem], None] = _ignored,
+        doubt: Callable[[Problem], None] = _ignored,
     ) -> None:
         self._sources = tuple(sources)
-        self._keep_going, self._problem = keep_going, problem
+        self._keep_going, self._problem, self._doubt = keep_going, problem, doubt
 
     def __iter__(self) -> Iterator[ToolSpec]:
         """The tools that can be read; equal ids are not looked for."""
@@ -92,7 +94,7 @@ class SourceTools:
     def read(self, entry: Entry) -> ToolSpec | None:
         """The tool of an entry; None when it was left out."""
         try:
-            return entry.read()
+            return entry.read(lambda reason: self._doubt(Problem(entry.where, reason)))
         except InvalidInput as error:
             self._left_out(entry.where, str(error).removeprefix(f"{entry.where}: "))
         return None

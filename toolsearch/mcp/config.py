@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar, cast
+from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -133,6 +133,7 @@ class Config:
             InvalidSource: it is no such document, or our own part of it is wrong.
         """
         body = as_object(document, where)
+        _check_keys(body, where)
         listed: object = body.get("mcpServers", body.get("servers", {}))
         servers, broken = servers_of({"mcpServers": listed}, where)
         entries = cast("dict[str, dict[str, Any]]", listed)
@@ -143,6 +144,18 @@ class Config:
             folder=folder or Path(),
             problems=tuple(Problem(f"server {name[:80]!r}", reason) for name, reason in broken),
         )
+
+
+def _check_keys(body: Mapping[str, Any], where: str) -> None:
+    """Refuse a document that names its servers by a key that nobody knows; other programs' keys may stand beside ours.
+
+    Raises:
+        InvalidSource: the text names the key.
+    """
+    known = ("mcpServers", "servers", PART)
+    if not body.keys() & set(known):
+        given = f"the key {next(iter(body))[:80]!r} is unknown" if body else "it is empty"
+        raise InvalidSource(f"{where}: {given}; use {', '.join(known)}")
 
 
 def _behind(server: Server, entry: Mapping[str, Any]) -> Behind:
@@ -171,4 +184,24 @@ def _checked(shape: type[Shape], value: object, where: str) -> Shape:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(step)[:60] for step in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(_fields(shape, first["loc"][:-1]))
+            raise InvalidSource(f"{where}: unknown key {place!r}; use {known}") from None
         raise InvalidSource(f"{where}: {place or 'it'}: {first['msg'][:160]}, not {first['input']!r:.80}") from None
+
+
+def _fields(shape: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """The keys that the part of a model at a place takes."""
+    found: type[BaseModel] = shape
+    for step in place:
+        field_ = found.model_fields.get(str(step))
+        inner = _models(field_.annotation) if field_ else []
+        found = inner[0] if inner else found
+    return list(found.model_fields)
+
+
+def _models(annotation: object) -> list[type[BaseModel]]:
+    """The models that an annotation such as dict[str, Model] or Model | None holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]

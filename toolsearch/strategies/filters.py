@@ -32,6 +32,7 @@ MAX_VALUE: Final = 1_000
 """Longest text a filter compares with, in characters; longer values of a tool match no comparison."""
 FIELDS: Final = ("namespace", "source", "tags")
 PREFIX: Final = "annotations."
+HOW: Final = f"write FIELD = VALUE, such as namespace = payments; fields are {', '.join(FIELDS)} and {PREFIX}KEY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +207,9 @@ class _Text:
         return False
 
     def _wrong(self, wanted: str) -> InvalidFilter:
-        found = self._tokens[self._place] if self._place < len(self._tokens) else "its end"
-        return InvalidFilter(f"the filter {self._text[:120]!r} has {found[:80]!r} where {wanted} should be")
+        left = self._tokens[self._place] if self._place < len(self._tokens) else ""
+        found = f"has {left[:80]!r}" if left else "ends"
+        return InvalidFilter(f"the filter {self._text[:120]!r} {found} where {wanted} should be; {HOW}")
 
     def _either(self, depth: int) -> Condition:
         parts = [self._both(depth)]
