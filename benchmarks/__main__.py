@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, judges, slices, peers, table, agent, service, languages, fit."""
+"""The commands: run, compare, report, baseline, judges, attack, slices, peers, table, agent, service, languages ..."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from benchmarks import report as reports
 from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
+from benchmarks.attack import attacked
 from benchmarks.endurance import endure
 from benchmarks.fit import fit
 from benchmarks.judges import SPARROW, Course, compared
@@ -66,6 +67,17 @@ def judges(
     """Compare search alone with search and a judge: quality, requests, tokens, time."""
     tasks = _wanted([demo(split), *(development_parts(data) if data else [])], only)
     print(compared(tasks, _names(judges), Course(most=most, shortlist=shortlist, timeout=timeout)))
+
+
+@app.command()
+def attack(
+    judges: Annotated[str, typer.Option(help="sparrow, or names such as onnx:FOLDER; separated by commas.")] = SPARROW,
+    most: Annotated[int, typer.Option(min=1, help="Requests, evenly picked.")] = 50,
+    shortlist: Annotated[int, typer.Option(min=1, help="Hits beside the tool.")] = 9,
+    timeout: Annotated[float, typer.Option(help="Seconds that a judge may take for one try.")] = 60.0,
+) -> None:
+    """Whether judges fall for a tool whose description begs to be chosen; the demo's English requests."""
+    print(attacked(demo("development"), _names(judges), most=most, shortlist=shortlist, timeout=timeout))
 
 
 @app.command()

@@ -100,7 +100,7 @@ def _rows(task: Task, built: Built, judges: Sequence[str], course: Course) -> Ge
         for name in judges:
             for choice in (False, True):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                with _opened(name, course.timeout) as model:
+                with opened(name, course.timeout) as model:
                     counted = Counted(model)
                     ranker = Reranked(
                         ranker=plain.ranker,
@@ -157,7 +157,8 @@ def _table(task: Task, rows: Sequence[Row]) -> str:
 
 
 @contextmanager
-def _opened(name: str, timeout: float) -> Generator[DecisionModel]:
+def opened(name: str, timeout: float) -> Generator[DecisionModel]:
+    """A judge by name; `sparrow` is started here and ended afterwards."""
     if name != SPARROW:
         yield open_judge(name, timeout=timeout)
         return

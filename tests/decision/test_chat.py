@@ -113,6 +113,14 @@ def test_chances_of_tokens_are_read_where_the_provider_tells_them() -> None:
     assert rules.RULES["chat"](seen[0]) == []
 
 
+@pytest.mark.parametrize("said", ["mail", "Mail", "mail: sends letters"])
+def test_an_option_written_out_counts(said: str) -> None:
+    """Small models write the option instead of its letter; its chance is then not known and taken as 1."""
+    tokens = [*TOKENS[:4], ('","q1": "', {'","q1": "': 1.0}), (said, {said: 1.0}), *TOKENS[6:]]
+    answer = by_chances(chat_body("".join(text for text, _ in tokens), tokens))[0].answers["tool"]
+    assert answer == ChoiceAnswer("mail", {"weather": 0.0, "mail": 1.0})
+
+
 def test_a_server_that_keeps_chances_to_itself_is_asked_for_percentages() -> None:
     """Two requests, both counted."""
     with vendors('{"q0": "yes"}', [("answer", STATED)]) as vendor:

@@ -46,12 +46,16 @@ def read(body: Mapping[str, Any], response: ChatResponse, questions: Mapping[str
 
 
 def _word(name: str, question: Question, said: object) -> str:
-    """What the answer means."""
+    """What the answer means: a word that says it, or, as small models have it, the option itself."""
     known = {code.casefold(): meaning for meaning, code in codes(question).items()}
     word = str(said).strip().casefold()
-    if word not in known:
+    if word in known:
+        return known[word]
+    options = question.options if isinstance(question, Choice) else ()
+    meant = [option for option in options if word == option.casefold() or word.startswith(f"{option.casefold()}: ")]
+    if len(meant) != 1:
         raise InvalidDecision(f"question {name}: {said!r:.60} is none of {', '.join(list(known)[:26])}")
-    return known[word]
+    return meant[0]
 
 
 def _token(chances: tuple[TokenChance, ...], offset: int) -> TokenChance | None:
