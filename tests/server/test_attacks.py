@@ -32,7 +32,7 @@ def sent(client: httpx2.Client, raw: bytes, seconds: float = 10.0) -> bytes:
     url = urlsplit(str(client.base_url))
     with socket.create_connection((url.hostname, url.port), timeout=seconds) as connection:
         found = b""
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(OSError):
             connection.sendall(raw)
             connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(65_536):
@@ -61,6 +61,7 @@ def test_paths_reach_no_file(client: httpx2.Client, path: str) -> None:
         b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/9.9\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000_000,
+        b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 60_000 + b"\r\n\r\n",
         b"POST /v1/me HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",

@@ -127,7 +127,7 @@ def test_revoked_keys_let_nobody_listen_for_others(tmp_path: Path) -> None:
     Keys(state).create("gone", Role.ADMIN, None)
     Keys(state).revoke("gone")
     state.close()
-    with pytest.raises(InvalidInput, match="without a key that works"):
+    with pytest.raises(InvalidInput, match="without keys that work"):
         check_open(chosen)
 
 

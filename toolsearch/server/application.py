@@ -73,8 +73,9 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
 
     beside = Intake(Branch(inner, mcp, service), settings)
     behind = Doors(Limited(beside, settings, service), settings, service, tokens=bool(mcp and mcp.tokens))
-    watchers = [log_line, count, *([Spans()] if settings.tracing else [])]
-    return Watched(behind, *watchers)
+    written = [log_line] if settings.log != "off" else []
+    spans = [Spans()] if settings.tracing else []
+    return Watched(behind, count, *written, *spans)
 
 
 def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import zlib
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio
-import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 
@@ -64,13 +62,11 @@ class Intake:
         if said.isdigit() and int(said) > most:
             raise _too_large(most)
         try:
-            with anyio.fail_after(self._settings.body_seconds):
+            async with asyncio.timeout(self._settings.body_seconds):
                 body = await _read(receive, most)
         except TimeoutError:
             raise Problem(408, f"the body did not come in {self._settings.body_seconds:g} seconds", LAST) from None
-        return (
-            await anyio.to_thread.run_sync(partial(UNPACKERS[packing], body, most)) if packing != "identity" else body
-        )
+        return body if packing == "identity" else await asyncio.to_thread(UNPACKERS[packing], body, most)
 
 
 class _Replay:

@@ -30,6 +30,7 @@ class Metrics:
             self._client = None
             return
         client: Any = self._client
+        self._known: dict[tuple[Any, ...], Any] = {}
         self._registry: Any = client.CollectorRegistry()
         own: dict[str, Any] = {"registry": self._registry}
         labels = ("route", "method", "status")
@@ -48,10 +49,17 @@ class Metrics:
         if self._client is None:
             return
         method = scope["method"] if scope["method"] in METHODS else "other"
-        self._requests.labels(facts["route"], method, str(facts["status"])).inc()
-        self._seconds.labels(facts["route"]).observe(facts["seconds"])
+        self._of(self._requests, facts["route"], method, str(facts["status"])).inc()
+        self._of(self._seconds, facts["route"]).observe(facts["seconds"])
         if "band" in facts:
-            self._searches.labels(facts["index"], facts["strategy"], facts["band"]).inc()
+            self._of(self._searches, facts["index"], facts["strategy"], facts["band"]).inc()
+
+    def _of(self, numbers: Any, *labels: str) -> Any:
+        """The number of some labels. They are few, so they are kept: looking them up at the client takes longer."""
+        key = (numbers, *labels)
+        if key not in self._known:
+            self._known[key] = numbers.labels(*labels)
+        return self._known[key]
 
     def text(self, indexes: Indexes) -> tuple[bytes, str]:
         """All numbers as Prometheus reads them, and their media type.

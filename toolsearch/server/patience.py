@@ -1,25 +1,30 @@
-"""The protocol of a connection, with an end to patience: a request line and headers must come in time."""
+"""The protocol of a connection, with an end to patience: a request line and headers must come in time and be short."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 if TYPE_CHECKING:
     import asyncio
 
-    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+VERSIONS: Final = ("1.0", "1.1")
+MAX_HEAD: Final = 32_768
+"""Bytes of a request's line and headers."""
 
 
-class Patient(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it; a connection whose headers do not come in `seconds` is closed.
+class Patient(HttpToolsProtocol):
+    """HTTP/1.1 as uvicorn speaks it; a connection whose headers do not come in `seconds`, or are too long, is closed.
 
     uvicorn bounds the time between requests, not that within one: connections that are half open would stay for ever.
     """
 
     seconds: ClassVar[float] = 10.0
     _timer: asyncio.TimerHandle | None = None
+    _open = 0
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait."""
@@ -29,10 +34,26 @@ class Patient(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes in, and wait on unless they completed the headers."""
         super().data_received(data)
-        if self._between():
-            self._wait()
-        else:
+        if not self._between():
             self._rest()
+            return
+        self._open += len(data)
+        if self._open > MAX_HEAD:
+            self.send_400_response("The headers are too long.")
+        self._wait()
+
+    def on_headers_complete(self) -> None:
+        """Begin a request, unless it is of another HTTP or its headers are too long: then the answer is 400.
+
+        Raises:
+            ValueError: it is; the parser makes it an error of the request.
+        """
+        self._open = 0
+        if self.parser is None or self.parser.get_http_version() not in VERSIONS:
+            raise ValueError("another version of HTTP")
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
+            raise ValueError("the headers are too long")
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""

@@ -38,7 +38,7 @@ def check_open(settings: Settings) -> None:
     try:
         if not Keys(state).any_works():
             raise InvalidInput(
-                f"refusing to listen on {settings.host!r} without a key that works: anybody could come, or nobody; "
+                f"refusing to listen on {settings.host!r} without keys that work: anybody could come, or nobody; "
                 "make one with: toolsearch keys create NAME --role admin"
             )
     finally:
@@ -89,7 +89,6 @@ def serve(settings: Settings, factory: str) -> None:
             timeout_keep_alive=30,
             limit_concurrency=settings.connections,
             http=Patient,
-            h11_max_incomplete_event_size=32_768,
         )
 
 

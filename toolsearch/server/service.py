@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 
 import anyio
-import anyio.to_thread
 from fastapi import Depends, Request
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -59,8 +60,8 @@ class Service:
         self.judge = open_judge(settings.judge) if settings.judge else None
         self._reloads = {served.name: self.state.reloads(served.name) for served in self.indexes}
         self._background: TaskGroup | None = None
-        self._searches = anyio.CapacityLimiter(settings.threads)
-        self._changes = anyio.CapacityLimiter(settings.threads)
+        self._searches = ThreadPoolExecutor(settings.threads, "search")
+        self._changes = ThreadPoolExecutor(settings.threads, "change")
 
     def warm(self) -> None:
         """Search once in every index, so that the first request finds everything loaded."""
@@ -69,11 +70,11 @@ class Service:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do something that computes or reads, in a thread."""
-        return await anyio.to_thread.run_sync(work, limiter=self._searches)
+        return await asyncio.get_running_loop().run_in_executor(self._searches, work)
 
     async def change(self, work: Callable[[], T]) -> T:
         """Do something that writes or takes long, in a thread of those that searches do not wait for."""
-        return await anyio.to_thread.run_sync(work, limiter=self._changes)
+        return await asyncio.get_running_loop().run_in_executor(self._changes, work)
 
     async def answer(self, work: Callable[[], BaseModel]) -> Response:
         """What a piece of work gives, written as JSON in the same thread."""
@@ -124,7 +125,9 @@ class Service:
                 served.reload()
 
     def close(self) -> None:
-        """Let all files go."""
+        """Let all files go, once no thread uses them."""
+        for threads in (self._searches, self._changes):
+            threads.shutdown(cancel_futures=True)
         self.indexes.close()
         self.state.close()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fastapi import APIRouter, Request, Response
 
 from toolsearch.server import bodies, writing
+from toolsearch.server.direct import Direct
 from toolsearch.server.problems import Problem
 from toolsearch.server.service import Anyone, Here
 from toolsearch.server.usage import Searched
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from toolsearch.server.indexes import Served
     from toolsearch.server.service import Service
 
-router = APIRouter(prefix="/v1", tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"], route_class=Direct)
 BANDS: Final = ("none", "low", "medium", "high")
 
 
@@ -35,8 +36,9 @@ async def search(asked: bodies.Search, here: Here, caller: Anyone, request: Requ
 
 
 @router.post("/explain", response_model=bodies.Explanation)
-async def explain(asked: bodies.Explain, here: Here, caller: Anyone) -> Response:
+async def explain(asked: bodies.Explain, here: Here, caller: Anyone, request: Request) -> Response:
     """Say why a tool is found for a query, or why not."""
+    del request
     served = here.indexes.named(asked.index)
 
     def work() -> bodies.Explanation:
