@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 
-from tests.mcp.support import names, run, search, text
+from tests.mcp.support import described, names, run, search, server, text, until
 from tests.mcp.test_http import connected
 from tests.mcp.test_issuer import issuing, token
 from tests.server.running import build, serving, settings
@@ -25,6 +25,29 @@ def key(path: Path, *groups: str) -> str:
         return Keys(state).create("agent", Role.SEARCH, list(groups))[1]
     finally:
         state.close()
+
+
+def test_a_service_tells_how_the_servers_behind_it_are(tmp_path: Path) -> None:
+    """Which are there and which are down; one is listed again, and a changed tool is let in, by request."""
+    place, listing = build(tmp_path / "shop"), tmp_path / "far.json"
+    servers = {"far": server(listing, described("radar", "Shows rain")), "gone": {"command": str(tmp_path / "no")}}
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": servers, "toolsearch": {"changes": "hold"}}))
+    gateway = beside(place, config)
+    mounted = Mounted(app=gateway, running=gateway.running, behind=gateway.gateway)
+    with serving(settings(place), mounted) as service:
+        asyncio.run(until(lambda: "starting" not in service.get("/v1/gateway").text))
+        told = service.get("/v1/gateway").json()["sources"]
+        assert [(one["name"], one["state"], one["tools"]) for one in told] == [("far", "ready", 1), ("gone", "down", 0)]
+        server(listing, described("radar", "Shows something else"))
+        assert service.post("/v1/gateway/sources/far/sync").json()["state"] == "ready"
+        [change] = service.get("/v1/gateway").json()["changes"]
+        assert (change["id"], change["held"]) == ("far/radar", True)
+        assert "something else" in change["diff"]
+        assert service.post("/v1/gateway/approve", json={}).json()["changes"] == []
+        service.post("/v1/gateway/sources/far/sync")
+        assert service.get("/v1/tools/far/radar").json()["description"] == "Shows something else"
+        assert service.post("/v1/gateway/sources/none/sync").status_code == 422
 
 
 def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:

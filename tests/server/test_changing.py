@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,3 +119,17 @@ def test_the_version_changes_with_what_is_seen(writable: httpx2.Client) -> None:
     assert writable.get("/v1/tools").json()["version"] == before
     writable.put("/v1/tools/home/switch_light", json=LIGHT)
     assert writable.get("/v1/tools").json()["version"] != before
+
+
+def test_bodies_come_packed_by_zstd(client: httpx2.Client) -> None:
+    """One whole frame is taken; bombs, broken and cut frames are not."""
+    zstandard = pytest.importorskip("zstandard")
+    headers = {"Content-Encoding": "zstd", "Content-Type": "application/json"}
+
+    def status(body: bytes) -> int:
+        return client.post("/v1/search", content=body, headers=headers).status_code
+
+    packed = zstandard.compress(json.dumps({"query": "refund", "exclude": [str(i) * 9 for i in range(400)]}).encode())
+    assert status(packed) == 200
+    assert [status(packed[:-1]), status(packed + b"x"), status(packed + packed), status(b"no zstd")] == [400] * 4
+    assert status(zstandard.compress(b" " * 50_000_000)) == 413

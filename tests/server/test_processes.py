@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx2
@@ -79,6 +81,33 @@ def test_workers_share_index_sessions_and_numbers(tmp_path: Path) -> None:
             one for one in text.splitlines() if "/search" in one and one.startswith("toolsearch_requests_total")
         )
         assert line.endswith(" 12.0"), text
+
+
+def test_spans_are_sent_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that is told to trace exports by OTLP, the last spans when it stops."""
+    bodies: list[bytes] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            bodies.append(gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as collector:
+        threading.Thread(target=collector.serve_forever, args=(0.05,), daemon=True).start()
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
+        monkeypatch.setenv("TOOLSEARCH_TRACING", "true")
+        with command(build(tmp_path / "shop")) as (client, _):
+            assert client.post("/v1/search", json={"query": "private refund"}).status_code == 200
+        collector.shutdown()
+    sent = b"".join(bodies)
+    assert b"retrieval shop" in sent
+    assert b"gen_ai.data_source.id" in sent
+    assert b"private" not in sent
 
 
 def test_a_stop_lets_requests_end(tmp_path: Path) -> None:

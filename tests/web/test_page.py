@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,10 @@ from urllib.parse import quote
 import pytest
 
 from tests.server.running import REFUND, build, serving, settings
+from tests.server.test_sources import document, upstream
 from tests.web.conftest import CATALOG, LONG, POISONED, Open
+from toolsearch.cli.gateway import beside
+from toolsearch.server.application import Mounted
 from toolsearch.server.callers import Role
 from toolsearch.server.keys import Keys
 from toolsearch.server.state import StateFile
@@ -156,6 +160,43 @@ def test_sources(open_page: Open) -> None:
     assert "payments" in text
     assert f"{len(CATALOG)} tools" in text
     assert "words only, no encoder" in text
+
+
+def test_a_source_is_read_and_its_changes_approved(open_page: Open, tmp_path: Path) -> None:
+    """Buttons read it, show what differs and let it in; what fails is told on its card."""
+    answers = {"/shop.json": (200, {}, json.dumps(document(orders="Lists orders")).encode())}
+    chosen = settings(build(tmp_path / "shop"), private_sources=True, plain_http_sources=True)
+    with upstream(answers) as (url, _), serving(chosen) as client:
+        body = {"kind": "openapi", "url": f"{url}/shop.json", "hold_changes": True}
+        assert client.put("/v1/sources/office", json=body).status_code == 200
+        page = open_page("sources", str(client.base_url).rstrip("/"))
+        card = page.locator("article.card", has_text="office")
+        expect(card).to_contain_text("not read yet")
+        card.get_by_role("button", name="Read office now").click()
+        expect(card).to_contain_text("1 tools, read")
+        answers["/shop.json"] = (200, {}, json.dumps(document(orders="Deletes orders")).encode())
+        card.get_by_role("button", name="Read office now").click()
+        expect(card).to_contain_text("1 changed tools are held back")
+        card.locator("summary").click()
+        expect(card.locator("pre")).to_contain_text("Deletes orders")
+        card.get_by_role("button", name="Approve all changes of office").click()
+        expect(card).not_to_contain_text("held back")
+        answers.clear()
+        card.get_by_role("button", name="Read office now").click()
+        expect(card.locator(".state")).to_have_text("failed")
+
+
+def test_servers_behind_the_gateway(open_page: Open, tmp_path: Path) -> None:
+    """One that is down says so and why, and can be listed again."""
+    place, config = build(tmp_path / "shop"), tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"gone": {"command": str(tmp_path / "no-such-command")}}}))
+    gateway = beside(place, config)
+    mounted = Mounted(app=gateway, running=gateway.running, behind=gateway.gateway)
+    with serving(settings(place), mounted) as client:
+        page = open_page("sources", str(client.base_url).rstrip("/"))
+        page.get_by_role("button", name="List gone again").click()
+        expect(page.locator("article.card", has_text="gone").locator(".state")).to_have_text("down")
+        expect(page.locator("main")).to_contain_text("no-such-command")
 
 
 def visited(page: Page, service: str) -> Iterator[str]:

@@ -86,7 +86,13 @@ def worker() -> ASGIApp:
     from toolsearch.cli.gateway import beside
     from toolsearch.server.application import Mounted, create_app
     from toolsearch.server.running import handed
+    from toolsearch.server.tracing import start_exporting
 
     settings = handed(os.environ)
+    if settings.tracing:
+        start_exporting()
     gateway = beside(settings.indexes[0], settings.mcp, workers=settings.workers)
-    return create_app(settings, Mounted(app=gateway, running=gateway.running, tokens=gateway.takes_tokens))
+    return create_app(
+        settings,
+        Mounted(app=gateway, running=gateway.running, tokens=gateway.takes_tokens, behind=gateway.gateway),
+    )

@@ -17,6 +17,7 @@ from toolsearch.server.limits import Limited
 from toolsearch.server.routes import (
     changing,
     describing,
+    gateway,
     health,
     linting,
     operating,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from toolsearch.server.callers import Caller
+    from toolsearch.server.routes.gateway import Behind
     from toolsearch.server.settings import Settings
     from toolsearch.server.watching import Facts
 
@@ -52,10 +54,12 @@ PROBLEM: Final[dict[str, Any]] = {
 class Mounted:
     """An ASGI application at /mcp, and what must be entered while the service runs.
 
-    `tokens` says that it checks signed tokens itself, and tells at `/.well-known/...` where they come from.
+    `tokens` says that it checks signed tokens itself, and tells at `/.well-known/...` where they come from; `behind`
+    tells of the sources that it stands before.
     """
 
     app: ASGIApp
+    behind: Behind | None = None
     tokens: bool = False
     running: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
 
@@ -73,9 +77,8 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
 
     beside = Intake(Branch(inner, mcp, service), settings)
     behind = Doors(Limited(beside, settings, service), settings, service, tokens=bool(mcp and mcp.tokens))
-    written = [log_line] if settings.log != "off" else []
-    spans = [Spans()] if settings.tracing else []
-    return Watched(behind, count, *written, *spans)
+    watchers = [log_line, count, *([Spans()] if settings.tracing else [])]
+    return Watched(behind, *watchers)
 
 
 def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
@@ -98,6 +101,7 @@ def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
         overview,
         linting,
         sources,
+        gateway,
         usage,
         operating,
         health,
@@ -120,7 +124,7 @@ def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], Ab
     async def running(app: FastAPI) -> AsyncGenerator[None]:
         service = Service(settings)
         await service.run(service.warm)
-        app.state.service = service
+        app.state.service, app.state.behind = service, mcp.behind if mcp else None
         try:
             async with service.watching(), mcp.running() if mcp else nullcontext():
                 yield

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LARGE: Final = "/v1/tools"
 """Paths that take whole tools, and so larger bodies."""
+PIECE: Final = 64
+"""Bytes of a zstd body that are unpacked at once: they become at most sixteen blocks of 128 kB."""
 LAST: Final = {"Connection": "close"}
 """Said with a refusal whose body was not read to its end."""
 
@@ -128,14 +130,18 @@ def _unzstd(body: bytes, most: int) -> bytes:
     except ModuleNotFoundError:
         raise MissingExtra("zstandard", "zstd") from None
     window = 2 ** math.ceil(math.log2(max(most, 1 << 20)))
+    unpacker: Any = zstandard.ZstdDecompressor(max_window_size=window).decompressobj()
+    found = bytearray()
     try:
-        with zstandard.ZstdDecompressor(max_window_size=window).stream_reader(body) as reader:
-            found: bytes = reader.read(most + 1)
+        for start in range(0, len(body), PIECE):
+            found += unpacker.decompress(body[start : start + PIECE])
+            if len(found) > most:
+                raise _too_large(most)
     except zstandard.ZstdError:
-        raise Problem(400, "the body is not zstd") from None
-    if len(found) > most:
-        raise _too_large(most)
-    return found
+        raise Problem(400, "the body is not one whole zstd frame") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise Problem(400, "the body is not one whole zstd frame")
+    return bytes(found)
 
 
 def _same(body: bytes, most: int) -> bytes:

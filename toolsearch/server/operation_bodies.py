@@ -75,6 +75,35 @@ class SourceList(BaseModel):
     sources: list[SourceBody]
 
 
+class BehindBody(BaseModel):
+    """A source behind the gateway: starting, ready or down, and why; its tools stay findable when it is down."""
+
+    name: str
+    kind: str
+    state: str
+    reason: str
+    tools: int
+    problems: list[str]
+
+
+class ChangeBody(BaseModel):
+    """A known tool that its server changed or renamed; `held` says that it is kept back until approved."""
+
+    id: str
+    source: str
+    kind: str
+    diff: str
+    since: str
+    held: bool
+
+
+class GatewayBody(BaseModel):
+    """The sources behind the gateway, and changes of known tools."""
+
+    sources: list[BehindBody]
+    changes: list[ChangeBody]
+
+
 class Approval(Body):
     """Which held tools to let in; none named means all."""
 

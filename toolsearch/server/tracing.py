@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +28,30 @@ NAMES: Final = {
     "request_id": "toolsearch.request_id",
 }
 """Our word for a fact -> the attribute's name."""
+
+
+def start_exporting() -> None:
+    """Let spans of this process be sent by OTLP to where the `OTEL_EXPORTER_OTLP_...` variables say.
+
+    Where spans go already, as under `opentelemetry-instrument`, they go on going there.
+
+    Raises:
+        MissingExtra: the SDK or its exporter is not installed.
+    """
+    try:
+        trace: Any = import_module("opentelemetry.trace")
+        sdk: Any = import_module("opentelemetry.sdk.trace")
+        export: Any = import_module("opentelemetry.sdk.trace.export")
+        otlp: Any = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        resources: Any = import_module("opentelemetry.sdk.resources")
+    except ModuleNotFoundError:
+        raise MissingExtra("opentelemetry-exporter-otlp-proto-http", "otel") from None
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return
+    named = resources.Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME", "toolsearch")})
+    provider: Any = sdk.TracerProvider(resource=named)
+    provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
 
 
 class Spans:

@@ -81,7 +81,9 @@ class _Watch:
 
 
 def log_line(scope: Scope, facts: Facts) -> None:
-    """Write one line about a request; nothing of its query or body."""
+    """Write one line about a request, where somebody reads it; nothing of its query or body."""
+    if not LOG.handlers:
+        return
     LOG.info("request", extra={"facts": {**facts, "path": printable(str(scope["path"]))[:200]}})
 
 

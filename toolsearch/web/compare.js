@@ -1,9 +1,9 @@
 // One request, two strategies, side by side.
 
 import { newest, path } from "./api.js";
-import { choice, el, fill, soon } from "./dom.js";
+import { choice, el, fill } from "./dom.js";
 import { list, verdict } from "./hits.js";
-import { queryField, question } from "./search.js";
+import { asking, question } from "./search.js";
 
 const asks = [newest(), newest()];
 
@@ -13,14 +13,7 @@ export async function show(shared) {
     const usual = place ? (names.find((name) => name !== shared.index.strategy) ?? names[0]) : shared.index.strategy;
     return { side, strategy: () => shared.get(side) || usual, body: el("div", { "aria-live": "polite" }) };
   });
-  const run = soon(() => compare(shared, sides));
-  const changed = (name) => (value) => {
-    shared.set({ [name]: value });
-    run();
-  };
-  const field = queryField(shared, changed("q"));
-  run();
-  setTimeout(() => field.querySelector("input").focus({ preventScroll: true }));
+  const { field, changed } = asking(shared, () => compare(shared, sides));
   const columns = sides.map(({ side, strategy, body }) =>
     el("section.side", { "aria-label": `strategy ${side}` }, choice("Strategy", names.map((name) => [name, name]), strategy(), changed(side)), body),
   );

@@ -21,7 +21,13 @@ export function filterText({ ns, tag, filter }) {
 export async function show(shared) {
   const facets = await ask(path("facets", { index: shared.index.name }));
   const answer = el("section.answer", { "aria-live": "polite", "aria-label": "Result" });
-  const run = soon(() => search(shared, answer));
+  const { field, changed } = asking(shared, () => search(shared, answer));
+  return [field, controls(shared, facets, changed), answer];
+}
+
+/** The field for a request, and what a changed value does: the address follows, and soon `work` runs, as it does now. */
+export function asking(shared, work) {
+  const run = soon(work);
   const changed = (name) => (value) => {
     shared.set({ [name]: value });
     run();
@@ -29,11 +35,11 @@ export async function show(shared) {
   const field = queryField(shared, changed("q"));
   run();
   setTimeout(() => field.querySelector("input").focus({ preventScroll: true }));
-  return [field, controls(shared, facets, changed), answer];
+  return { field, changed };
 }
 
 /** The field for a request; Arrow Down goes to the hits. */
-export function queryField(shared, changed) {
+function queryField(shared, changed) {
   const down = (event) => {
     if (event.key !== "ArrowDown") return;
     event.preventDefault();

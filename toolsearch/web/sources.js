@@ -1,19 +1,25 @@
-// Where the tools come from and how reading them went, and what each index is.
+// Where the tools come from and how reading them went, changes that wait for approval, and what each index is.
 
 import { ask, path } from "./api.js";
-import { el, said } from "./dom.js";
+import { el, fill, said } from "./dom.js";
+import { behind } from "./gateway.js";
+import { acting, changeOf, problems } from "./upkeep.js";
+
+const SHOWN = 100;
 
 export async function show(shared) {
   const index = shared.index.name;
-  const [facets, sources, fresh] = await Promise.all([
+  const [facets, sources, gateway, fresh] = await Promise.all([
     ask(path("facets", { index })),
     ask(path("sources", { index })).catch((error) => error),
+    ask(path("gateway")).catch((error) => error),
     ask(path("indexes")),
   ]);
   shared.indexes = fresh.indexes;
   return [
     el("h1", {}, "Sources"),
-    registered(sources),
+    registered(shared, sources),
+    behind(shared, gateway),
     el("h2", {}, "Tools by source"),
     counted(facets.sources, "source"),
     el("h2", {}, "Tools by namespace"),
@@ -23,28 +29,53 @@ export async function show(shared) {
   ];
 }
 
-function registered(sources) {
+function registered(shared, sources) {
   if (sources instanceof Error) {
-    const reason = sources.status === 404 ? "This service keeps no registered sources." : sources.status === 403 ? "Registered sources are shown to keys of the role admin." : `Registered sources cannot be shown: ${sources.message}`;
+    const reason = sources.status === 403 ? "Registered sources are shown to keys of the role admin." : `Registered sources cannot be shown: ${sources.message}`;
     return el("p.note", {}, reason);
   }
   if (!sources.sources.length) return el("p.empty", {}, "No MCP server or OpenAPI document is registered; the tools come from the index's own definition.");
-  return el("div.cards", {}, sources.sources.map(source));
+  return el("div.cards", {}, sources.sources.slice(0, SHOWN).map((one) => source(shared, one)));
 }
 
-function source(one) {
-  const state = { ok: "good", failed: "bad" }[one.state] ?? "new";
-  const when = one.synced_at ? new Date(typeof one.synced_at === "number" ? one.synced_at * 1000 : one.synced_at) : null;
-  return el(
-    "article.card",
-    {},
-    el("h3", {}, said("span", one.name), el(`span.state.${state}`, {}, one.state)),
+/** A source with what can be done with it. What waits for approval is asked for when the card is shown. */
+function source(shared, one) {
+  const place = el("article.card");
+  draw(shared, place, one, []);
+  if (one.hold_changes) again(shared, place, one.name);
+  return place;
+}
+
+function draw(shared, place, one, found) {
+  const held = one.held ?? [];
+  const upkeep = { shared, done: (answer) => again(shared, place, one.name, answer?.problems) };
+  fill(
+    place,
+    el("h3", {}, said("span", one.name), el(`span.state.${{ ok: "good", failed: "bad" }[one.state] ?? "new"}`, {}, one.state)),
     said("p.quiet", `${one.kind} · ${one.url}`),
-    el("p", {}, `${one.tools} tools`, when && !Number.isNaN(when.valueOf()) ? `, read ${when.toLocaleString()}` : ", not read yet"),
+    el("p", {}, `${one.tools} tools`, one.synced_at ? `, read ${new Date(one.synced_at).toLocaleString()}` : ", not read yet"),
     one.error ? said("p.problem", one.error) : null,
-    one.held?.length ? el("p.note", {}, `${one.held.length} changed tools are held back until they are approved`) : null,
+    problems(found),
+    held.length ? el("p.note", {}, `${held.length} changed tools are held back until they are approved`) : null,
+    held.slice(0, SHOWN).map((change) => changeOf(upkeep, change.id, change.difference.join("\n"), to(shared, one.name, "approve"))),
+    el(
+      "div.actions",
+      {},
+      acting(upkeep, `Read ${one.name} now`, "Read now", to(shared, one.name, "sync")),
+      held.length ? acting(upkeep, `Approve all changes of ${one.name}`, "Approve all", to(shared, one.name, "approve"), {}) : null,
+    ),
   );
 }
+
+async function again(shared, place, name, found = []) {
+  try {
+    draw(shared, place, await ask(to(shared, name)), found);
+  } catch (error) {
+    shared.fail(error);
+  }
+}
+
+const to = (shared, name, what) => path(["sources", encodeURIComponent(name), ...(what ? [what] : [])].join("/"), { index: shared.index.name });
 
 function counted(counts, what) {
   if (!counts.length) return el("p.quiet", {}, `No tool names its ${what}.`);
