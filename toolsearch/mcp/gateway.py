@@ -155,7 +155,10 @@ class Gateway:
 
     async def _allowed(self, name: str, caller: Caller) -> ToolSpec:
         """The tool of a name; when changes are held back, as its server has it in this run, not as it is remembered."""
-        spec = await asyncio.to_thread(self.finder.tool, name, caller)
+        try:
+            spec = await asyncio.to_thread(self.finder.tool, name, caller)
+        except ToolErrorForModel as error:
+            raise ToolErrorForModel("; ".join([str(error), *self.lacking(caller)])) from error
         upstream = self._upstreams.get(spec.source.removeprefix("mcp:"))
         if self.options.changes != "hold" or upstream is None or upstream.listed.is_set():
             return spec

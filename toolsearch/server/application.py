@@ -31,7 +31,7 @@ from toolsearch.server.routes import (
     usage,
 )
 from toolsearch.server.service import Service
-from toolsearch.server.tracing import Spans
+from toolsearch.server.tracing import Spans, flush
 from toolsearch.server.watching import Watched, log_line, start_logging
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], Ab
             async with service.watching(), mcp.running() if mcp else nullcontext():
                 yield
         finally:
+            if settings.tracing:
+                await service.run(flush)
             service.close()
 
     return running

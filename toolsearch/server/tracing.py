@@ -54,6 +54,13 @@ def start_exporting() -> None:
     trace.set_tracer_provider(provider)
 
 
+def flush() -> None:
+    """Send the last spans; a process that is ended by a signal would lose them."""
+    provider: Any = import_module("opentelemetry.trace").get_tracer_provider()
+    if hasattr(provider, "force_flush"):
+        provider.force_flush()
+
+
 class Spans:
     """Makes a span of every request: `retrieval {index}` for a search, else `{method} {route}`.
 
