@@ -26,6 +26,11 @@ def called(number: Any, params: dict[str, Any]) -> None:
     if name == "wait":
         FILE.with_suffix(".log").write_text("waiting\n")
         return
+    if name == "ask":
+        schema = {"type": "object", "properties": {"size": {"type": "string"}}}
+        asked = {"message": "Which size?", "requestedSchema": schema}
+        send(id=f"ask {number}", method="elicitation/create", params=asked)
+        return
     if name == "steps" and token is not None:
         for done in (1, 2):
             send(
@@ -54,6 +59,9 @@ def main() -> None:
             send(id=number, result={"tools": json.loads(FILE.read_text())})
         elif method == "tools/call":
             called(number, params)
+        elif str(number).startswith("ask "):
+            told = json.dumps(body.get("result", body.get("error")))
+            send(id=int(str(number)[4:]), result={"content": [{"type": "text", "text": told}]})
         elif method == "notifications/cancelled":
             with FILE.with_suffix(".log").open("a") as log:
                 log.write("cancelled\n")

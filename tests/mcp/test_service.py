@@ -22,7 +22,7 @@ from toolsearch.server.state import StateFile
 def key(path: Path, *groups: str) -> str:
     state = StateFile(path)
     try:
-        return Keys(state).create("agent", Role.SEARCH, list(groups))[1]
+        return Keys(state).create(f"agent of {groups}", Role.SEARCH, list(groups))[1]
     finally:
         state.close()
 

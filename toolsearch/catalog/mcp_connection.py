@@ -152,7 +152,7 @@ class Connection:
         """Hold the session open until `close`; failures are kept for `opened`."""
         try:
             transport = self._sieve.around(transport_of(self.server, self._tail))
-            client = Client(cast(Any, transport), message_handler=self._noticed, mode=self._mode)
+            client = Client(cast(Any, transport), message_handler=self._noticed, mode=self._mode, **self.server.answers)
             async with client, anyio.create_task_group() as group:
                 self._client = client
                 self._ready.set()

@@ -47,7 +47,8 @@ class Server:
     """How to reach one server: `command` with `args`, `env` and `cwd` over stdio, or `url` with `headers`.
 
     `client` makes the HTTP client to use, such as one that keeps away from inner networks. `sign_in` shows somebody the
-    address of a sign-in page; without it nobody is asked.
+    address of a sign-in page; without it nobody is asked. `answers` are callbacks of the SDK's client, by name of its
+    argument, for what the server asks in the middle of a call.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Server:
     client: Callable[[], AsyncClient] | None = field(default=None, repr=False, compare=False)
     oauth: OAuth | None = None
     sign_in: Callable[[str], Any] | None = field(default=None, repr=False, compare=False)
+    answers: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
 
 
 def servers_of(document: object, where: str = "servers") -> tuple[list[Server], list[tuple[str, str]]]:

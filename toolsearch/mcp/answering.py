@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import CallToolResult
 
 from toolsearch.agent.arguments import parsed, with_schema
@@ -19,7 +18,7 @@ from toolsearch.errors import (
     ToolExecutionError,
     ToolSearchError,
 )
-from toolsearch.mcp.calling import Caller
+from toolsearch.mcp.calling import Back, Caller
 from toolsearch.mcp.doors import CALL, DOORS, GET, SEARCH
 from toolsearch.mcp.finding import MORE
 from toolsearch.mcp.gateway import Gateway
@@ -39,25 +38,23 @@ class Answers:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._doors: dict[str, Callable[[Json, Caller, ProgressFnT | None], Awaitable[CallToolResult]]] = {
+        self._doors: dict[str, Callable[[Json, Caller, Back | None], Awaitable[CallToolResult]]] = {
             SEARCH: self._search,
             GET: self._get,
             CALL: self._call,
         }
 
-    async def answer(
-        self, name: str, arguments: Json, caller: Caller, progress: ProgressFnT | None = None
-    ) -> CallToolResult:
+    async def answer(self, name: str, arguments: Json, caller: Caller, back: Back | None = None) -> CallToolResult:
         """The answer to a call of one of our tools, or of a tool behind us by the name it is listed under."""
         try:
             if name in self._doors:
-                return await self._doors[name](_checked(name, arguments), caller, progress)
+                return await self._doors[name](_checked(name, arguments), caller, back)
             await self._gateway.settled()
-            return await self._gateway.call(name, arguments, caller, progress)
+            return await self._gateway.call(name, arguments, caller, back)
         except (ToolExecutionError, InvalidInput) as error:
             return failed(str(error))
 
-    async def _search(self, arguments: Json, caller: Caller, _: ProgressFnT | None) -> CallToolResult:
+    async def _search(self, arguments: Json, caller: Caller, _: Back | None) -> CallToolResult:
         await self._gateway.settled()
         options = self._gateway.options
         k = int(arguments.get("limit") or options.results)
@@ -82,7 +79,7 @@ class Answers:
             notes += self._gateway.lacking(caller)
         return {**body, **({"notes": notes} if notes else {}), "notice": NOTICE}
 
-    async def _get(self, arguments: Json, caller: Caller, _: ProgressFnT | None) -> CallToolResult:
+    async def _get(self, arguments: Json, caller: Caller, _: Back | None) -> CallToolResult:
         await self._gateway.settled()
         return answered(await asyncio.to_thread(self._shown, list(dict.fromkeys(arguments["names"])), caller))
 
@@ -99,9 +96,9 @@ class Answers:
                 tools.append(whole(spec, self._gateway.unavailable(spec)))
         return {"tools": tools, **({"notFound": missing} if missing else {}), "notice": NOTICE}
 
-    async def _call(self, arguments: Json, caller: Caller, progress: ProgressFnT | None) -> CallToolResult:
+    async def _call(self, arguments: Json, caller: Caller, back: Back | None) -> CallToolResult:
         await self._gateway.settled()
-        return await self._gateway.call(arguments["name"], arguments.get("arguments") or {}, caller, progress)
+        return await self._gateway.call(arguments["name"], arguments.get("arguments") or {}, caller, back)
 
 
 def _checked(door: str, arguments: Json) -> Json:

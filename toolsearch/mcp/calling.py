@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import CallToolResult
@@ -25,6 +25,16 @@ class Caller:
 
 
 OWNER = Caller()
+Ask = Callable[[Any], Awaitable[Any]]
+"""Passes a request of a server on to the client of one call; gives its result, or the SDK's ErrorData."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Back:
+    """Ways back to the client of a call: it is told progress, and asked what a server asks."""
+
+    progress: ProgressFnT | None = None
+    ask: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +44,7 @@ class Call:
     spec: ToolSpec
     arguments: Json
     caller: Caller = OWNER
-    progress: ProgressFnT | None = None
+    back: Back = field(default_factory=Back)
 
 
 class Runner(Protocol):

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from mcp.shared.dispatcher import ProgressFnT
 from mcp_types import CallToolResult
 
 from toolsearch.agent.arguments import with_schema
@@ -17,7 +16,7 @@ from toolsearch.catalog.validation import check_arguments
 from toolsearch.errors import InvalidInput, ToolArgumentsError, ToolErrorForModel
 from toolsearch.index.tool_index import ToolIndex
 from toolsearch.mcp.approvals import Book, Change
-from toolsearch.mcp.calling import Call, Caller
+from toolsearch.mcp.calling import Back, Call, Caller
 from toolsearch.mcp.config import Config
 from toolsearch.mcp.finding import Finder
 from toolsearch.mcp.fixed import fixed_sources
@@ -136,9 +135,7 @@ class Gateway:
         status = self._upstreams[name].status
         return f"the server {name[:80]!r} is down" if status.state == "down" else ""
 
-    async def call(
-        self, name: str, arguments: Json, caller: Caller, progress: ProgressFnT | None = None
-    ) -> CallToolResult:
+    async def call(self, name: str, arguments: Json, caller: Caller, back: Back | None = None) -> CallToolResult:
         """Call any tool that the caller may use.
 
         Raises:
@@ -151,7 +148,7 @@ class Gateway:
             raise ToolArgumentsError(with_schema(f"the arguments do not fit: {'; '.join(faults)}", spec))
         if caller.record is not None:
             caller.record(spec.id)
-        return await self._runner(spec).run(Call(spec=spec, arguments=arguments, caller=caller, progress=progress))
+        return await self._runner(spec).run(Call(spec=spec, arguments=arguments, caller=caller, back=back or Back()))
 
     async def _allowed(self, name: str, caller: Caller) -> ToolSpec:
         """The tool of a name; when changes are held back, as its server has it in this run, not as it is remembered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mcp import MCPError
@@ -13,6 +14,7 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    InputRequiredResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
@@ -22,6 +24,7 @@ from mcp_types import (
 
 from toolsearch.errors import InvalidInput
 from toolsearch.mcp.answering import Answers
+from toolsearch.mcp.asking import Conversations
 from toolsearch.mcp.calling import OWNER, Caller
 from toolsearch.mcp.gateway import Gateway
 from toolsearch.mcp.listing import ToolList
@@ -45,7 +48,7 @@ class GatewayServer:
 
         self.gateway = gateway
         self._who: Who = who or _owner
-        self._list, self._answers = ToolList(gateway), Answers(gateway)
+        self._list, self._answers, self._asking = ToolList(gateway), Answers(gateway), Conversations()
         self.news = News(gateway.index, self._list)
         self.server: Server[Any] = Server(
             "toolsearch",
@@ -70,11 +73,12 @@ class GatewayServer:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         return ListToolsResult(tools=tools, next_cursor=cursor)
 
-    async def _call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
+    async def _call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         caller = self._who(context.request)
-        return await self._answers.answer(
-            params.name, dict(params.arguments or {}), caller, context.session.report_progress
-        )
+        if params.request_state is not None:
+            return await self._asking.resume(context, caller.name, params.request_state, params.input_responses)
+        answer = partial(self._answers.answer, params.name, dict(params.arguments or {}), caller)
+        return await self._asking.run(context, caller.name, answer)
 
     async def _listen(self, context: Any, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
         handler = await asyncio.to_thread(self.news.handler, self._who(context.request))

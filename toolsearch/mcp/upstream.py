@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from mcp_types import CallToolResult
 
@@ -17,6 +18,7 @@ from toolsearch.catalog.loaded import Problem
 from toolsearch.catalog.mcp_connection import Connection, Limits, connected
 from toolsearch.catalog.mcp_servers import Server
 from toolsearch.errors import InvalidSource, ToolErrorForModel, ToolSearchError
+from toolsearch.mcp.asking import Desk
 from toolsearch.mcp.calling import Call, Caller
 from toolsearch.mcp.config import Behind
 from toolsearch.mcp.results import fitting
@@ -51,6 +53,7 @@ class Upstream:
     def __init__(self, behind: Behind, shelf: Shelf, poll: float) -> None:
         self.name, self.source = behind.server.name, f"mcp:{behind.server.name}"
         self._behind, self._shelf, self._poll = behind, shelf, poll
+        self._desks: WeakKeyDictionary[Session, Desk] = WeakKeyDictionary()
         self._sessions: OrderedDict[str, Session] = OrderedDict({"": self._session(behind.server)})
         self._syncing = asyncio.Lock()
         self.settled = asyncio.Event()
@@ -123,7 +126,8 @@ class Upstream:
         async with session.use() as opened:
             connection: Connection = opened
             try:
-                return await connection.result(call.spec.name, call.arguments, call.progress)
+                with self._desks[session].of(call.back.ask):
+                    return await connection.result(call.spec.name, call.arguments, call.back.progress)
             except (ToolErrorForModel, InvalidSource) as error:
                 if not self._again(session, connection, call, error) or last:
                     raise ToolErrorForModel(f"The server {self.name!r:.80} broke off this call.") from error
@@ -185,7 +189,11 @@ class Upstream:
 
     def _session(self, server: Server, idle: float | None = None) -> Session:
         limits = Limits(call=self._behind.part.seconds)
-        return Session(self.name, partial(connected, server, limits=limits), limits.connect, idle)
+        desk = Desk(self.name)
+        asked = replace(server, answers=desk.answers)
+        session = Session(self.name, partial(connected, asked, limits=limits), limits.connect, idle)
+        self._desks[session] = desk
+        return session
 
     def _now(self, **values: Any) -> None:
         self.status = SourceStatus(name=self.name, kind="mcp", **values)
