@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.decision.servers import sparrow
 from toolsearch import ChatDecisionModel, ToolIndex, ToolSearchRequest, ToolSearchResult, ToolSpec, open_judge
+from toolsearch.decision.systemone import system_one
 from toolsearch.decision.wrappers import Batched, Cached
 from toolsearch.errors import DecisionFailed, DecisionRefused, InvalidInput, ToolArgumentsError, ToolExecutionError
 from toolsearch.questions import Decision, Question, Refusal, State, YesNo, YesNoAnswer
-from toolsearch.strategies.deciding import DELIMITED
+from toolsearch.strategies.deciding import DELIMITED, WITH_PARAMETERS
 from toolsearch.strategies.decision import DecisionStrategy
 
 TOOLS = [
@@ -180,3 +182,68 @@ def test_descriptions_are_fenced() -> None:
     text = judge.asked[0][1]["tool0"]
     assert text.count("TOOL>>>") == 1
     assert text.endswith("TOOL>>>")
+
+
+def test_50_broken_arguments_are_an_execution_error() -> None:
+    """Without the flag, what is no JSON is an error for the model that quotes what it wrote."""
+    with pytest.raises(ToolExecutionError, match="not json"):
+        search(DecisionStrategy(model=Judge({})), "not json")
+
+
+def test_51_a_real_judge_finds_the_one_tool() -> None:
+    """Asked which of three helps, a small model over HTTP names the forecast alone; asked about each, it cannot."""
+    pytest.importorskip("sparrow_decider")
+    tools = [
+        ToolSpec(
+            name="get_weather_forecast", description="Get the weather forecast of a city: rain, temperature, wind."
+        ),
+        ToolSpec(name="send_email", description="Send an e-mail to somebody."),
+        ToolSpec(name="create_invoice", description="Create an invoice for a customer."),
+    ]
+    with sparrow() as url:
+        strategy = DecisionStrategy(model=system_one(url, "sparrow"), choice=True)
+        assert search(strategy, '{"query": "will it rain in Oslo tomorrow"}', tools).found == ("get_weather_forecast",)
+
+
+def test_parameters_may_be_part_of_the_question() -> None:
+    """Names of a tool's parameters stand where the template has them; without parameters nothing does."""
+    judge = Judge({})
+    schema = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
+    tools = [ToolSpec(name="forecast", parameters=schema), ToolSpec(name="ping")]
+    search(DecisionStrategy(model=judge, template=WITH_PARAMETERS), tools=tools)
+    assert judge.asked[0][1]["tool0"].endswith("Parameters: city, days")
+    assert judge.asked[0][1]["tool1"].endswith("Parameters:")
+
+
+@pytest.mark.parametrize(("concurrent", "most"), [(1, 1), (3, 3)])
+def test_batches_run_at_the_same_time_up_to_a_limit(concurrent: int, most: int) -> None:
+    """So many requests are under way at once and no more, and their answers keep the order of the tools."""
+
+    class Busy(Judge):
+        now = seen = 0
+
+        async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
+            self.now += 1
+            self.seen = max(self.seen, self.now)
+            for _ in range(5):
+                await asyncio.sleep(0)
+            self.now -= 1
+            return await super().decide(state, questions)
+
+    judge = Busy({f"t{i} ".strip(): 0.9 for i in range(9)})
+    tools = [ToolSpec(name=f"t{i}") for i in range(9)]
+    result = search(DecisionStrategy(model=judge, batch=1, concurrent=concurrent, max_results=9), tools=tools)
+    assert judge.seen == most
+    assert result.found == tuple(f"t{i}" for i in range(9))
+
+
+def test_decisions_are_cached_when_asked_for() -> None:
+    """The same query about the same tools asks nobody; a changed description is asked about alone."""
+    judge = Judge(CHANCES)
+    strategy = DecisionStrategy(model=Cached(judge, name="j"))
+    assert search(strategy).found == search(strategy).found
+    changed = [*TOOLS[:-1], ToolSpec(name="ping", description="Now with text")]
+    search(strategy, tools=changed)
+    assert [list(texts) for _, texts in judge.asked] == [["tool0", "tool1", "tool2", "tool3"], ["tool3"]]
+    search(strategy, '{"query": "another"}')
+    assert len(judge.asked) == 3

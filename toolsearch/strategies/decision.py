@@ -31,8 +31,9 @@ class DecisionStrategy:
     Without a `retriever` every searchable tool is asked about, as LangChain4j's DecisionModelToolSearchStrategy
     does; with one, only the `shortlist` best of it are. Tools with at least `min_probability` are found, the most
     likely first, ties in order. `batch` tools go into one request, None puts all into one; `concurrent` requests run
-    at a time. When the model fails, `on_failure` raises its error, or answers with the shortlist's order and says so,
-    to the model in the text and to the host in the attribute `judge`. Put `Cached` around the model to keep decisions.
+    at a time. With `choice` a request asks which one of its tools helps, see `Asking`. When the model fails,
+    `on_failure` raises its error, or answers with the shortlist's order and says so, to the model in the text and to
+    the host in the attribute `judge`. Put `Cached` around the model to keep decisions.
 
     Raises:
         InvalidInput: a number is out of range, the template is wrong, or there is no shortlist to fall back to.
@@ -46,6 +47,7 @@ class DecisionStrategy:
     min_probability: float = 0.5
     batch: int | None = None
     concurrent: int = 4
+    choice: bool = False
     shortlist: int = 50
     on_failure: Literal["error", "shortlist"] = "error"
     result_text: Callable[[Sequence[ToolSpec]], str] = field(default=found_text)
@@ -87,7 +89,7 @@ class DecisionStrategy:
         return ToolSearchResult(found=tuple(spec.id for spec in found), text=self.result_text(found))
 
     def _asking(self) -> Asking:
-        return Asking(template=self.template, batch=self.batch, concurrent=self.concurrent)
+        return Asking(template=self.template, batch=self.batch, concurrent=self.concurrent, choice=self.choice)
 
     async def _candidates(self, query: str, view: ToolView) -> list[ToolSpec]:
         if self.retriever is None:
