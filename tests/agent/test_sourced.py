@@ -14,6 +14,7 @@ import pytest
 from tests.agent.conftest import SERVER
 from tests.agent.tools import Conversing, agent, search, texts
 from toolsearch.agent.exposing import exposed
+from toolsearch.agent.preselection import PreselectingToolProvider
 from toolsearch.catalog.running import servers_in
 from toolsearch.errors import InvalidSource, InvalidTool
 from toolsearch.index.definition import Definition
@@ -111,6 +112,20 @@ def test_what_the_definition_does_not_name_never_runs(
     assert service[1] == []
     assert "depot" in caplog.text
     assert "[http.shop]" in caplog.text
+
+
+def test_preselected_tools_run_too(folder: Path) -> None:
+    """What a provider selects from an index is run by its source as well."""
+
+    async def run() -> Any:
+        with ToolIndex.open(folder, read_only=True) as index:
+            chosen = PreselectingToolProvider(tools=index, chooser="lexical")
+            try:
+                return await agent(ScriptedModel([CALLS[0]], "done"), [chosen], memory=None).run("weigh p1")
+            finally:
+                await chosen.close()
+
+    assert texts(asyncio.run(run())) == ["p1 weighs 3 kg"]
 
 
 def test_what_is_bound_goes_first(folder: Path) -> None:

@@ -16,6 +16,7 @@ from toolsearch.agent.assembly import tools_of
 from toolsearch.agent.exposing import name_of
 from toolsearch.agent.providers import ProviderRequest, ToolProvider
 from toolsearch.agent.recent import Said, needs_of, recent, state_of
+from toolsearch.agent.sourced import Sourced
 from toolsearch.agent.toolbox import Library, allowed_to
 from toolsearch.conversation import PRESELECTED, AssistantMessage, preselected_in
 from toolsearch.encoders.opening import open_encoder
@@ -86,7 +87,7 @@ class PreselectingToolProvider:
             raise InvalidInput(f"min_probability is {self.min_probability}; it must be from 0 to 1")
         if self.on_failure not in ("all", "none", "error"):
             raise InvalidInput(f"on_failure is {self.on_failure!r:.40}; it must be all, none or error")
-        self._asking = Asking(template=self.template, batch=self.batch)
+        self._asking, self._sourced = Asking(template=self.template, batch=self.batch), Sourced()
         if isinstance(self.chooser, str):
             self.chooser = open_retriever(self.chooser)
 
@@ -121,6 +122,10 @@ class PreselectingToolProvider:
         order = dict.fromkeys([*(one for one in before if one in offered), *offered])
         return [_shown(offered[tool_id]) for tool_id in order if tool_id in wanted]
 
+    async def close(self) -> None:
+        """End the sessions with servers that tools of an index were run through."""
+        await self._sourced.close()
+
     async def _offered(self, request: ProviderRequest, said: Sequence[Said], before: Sequence[str]) -> dict[str, Tool]:
         """Tools by id that this caller may see, in the provider's order."""
         if isinstance(self.tools, Library):
@@ -140,7 +145,8 @@ class PreselectingToolProvider:
         retriever = open_retriever() if _is_judge(self.chooser) else cast("Retriever", self.chooser)
         most = self.shortlist if _is_judge(self.chooser) else self.max_results or FOUND
         found = [hit.tool for hit in retriever.search(needs_of(said), own, most)] if said else []
-        return {spec.id: Tool(spec, library.executor(spec.id)) for spec in (*kept, *found)}
+        run = self._sourced.executor
+        return {spec.id: Tool(spec, library.executor(spec.id) or run(library, spec)) for spec in (*kept, *found)}
 
     def _always(self, spec: ToolSpec, before: Sequence[str], request: ProviderRequest) -> bool:
         named = spec.name in self.always_include or spec.id in self.always_include

@@ -28,7 +28,10 @@ _HASH: Final = re.compile(r"_[0-9a-f]{10}$")
 
 @runtime_checkable
 class Library(Protocol):
-    """A searchable catalog, such as a ToolIndex."""
+    """A searchable catalog, such as a ToolIndex.
+
+    One that has `running`, too, says there which servers and services run the tools that it has no executor for.
+    """
 
     def view(self, *, caller: Iterable[str] | None = None) -> ToolView:
         """What a caller can find now."""
