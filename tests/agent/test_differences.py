@@ -288,6 +288,17 @@ def test_the_hint_shows_a_call(strategy: Any, show: Any, example: str) -> None:
     assert "{" not in system.text.replace(example, "")
 
 
+@pytest.mark.parametrize(("show", "then"), [("inline", "call it now; do"), ("proxy", "call it now with call_tool; do")])
+def test_an_answer_of_the_search_says_what_to_do(show: Any, then: str) -> None:
+    """It ends with the next step when something was found; an empty one does not."""
+    finder = "search_tools" if show == "proxy" else SEARCH
+    model = ScriptedModel(call(finder, query="weather"), call(finder, query="zzz"), "ok")
+    weather = made("weather", "Tells the weather")
+    found, nothing = texts(agent(model, [weather, getTime], search="lexical", show=show).run_sync("?"))
+    assert then in found.splitlines()[-1]
+    assert "call it now" not in nothing
+
+
 def test_a_forced_choice_holds_for_the_first_request() -> None:
     """A forced hidden tool becomes visible; later requests are free."""
     model = ScriptedModel(call("getWeather"), "ok")

@@ -29,6 +29,9 @@ PROXY_TOOL: Final = replace(
         "to do, one thing at a time. Look at a tool that was found with get_tool, and call it with call_tool."
     ),
 )
+THEN: Final = "If one of them fits, call it now; do not say how it could be called."
+PROXY_THEN: Final = "If one of them fits, call it now with call_tool; do not say how it could be called."
+"""What an answer of the search ends with: small models else describe the call instead of making it."""
 HINT: Final = (
     "You have more tools than the ones listed. When no listed tool does what is asked, your first step is always to "
     "call {search}: say in a few plain words what the tool should do. Tools that were found can be called from the "
@@ -50,7 +53,9 @@ def strategy_for(search: Search, show: str) -> ToolSearchStrategy | None:
     if search == "simple":
         return SimpleStrategy()
     retriever = open_retriever("hybrid" if search == "auto" else search)
-    return RetrieverStrategy(retriever=retriever, name_of=name_of, tool=PROXY_TOOL if show == "proxy" else TOOL)
+    if show == "proxy":
+        return RetrieverStrategy(retriever=retriever, name_of=name_of, tool=PROXY_TOOL, then=PROXY_THEN)
+    return RetrieverStrategy(retriever=retriever, name_of=name_of, then=THEN)
 
 
 def hinted(hint: str, search: ToolSpec) -> str:

@@ -49,7 +49,7 @@ class RetrieverStrategy:
     The answer names each tool found with a line on what it does, and says how many more there are. Tools that the
     model already sees are named as available and take none of the `max_results` places. `max_tokens` bounds the
     answer, four characters counted as a token; tools that do not fit are not found. `name_of` gives the name that
-    the model knows a tool by.
+    the model knows a tool by. `then` ends an answer that found something, such as by saying what to do next.
 
     Raises:
         InvalidInput: max_results or max_tokens is not positive.
@@ -60,6 +60,7 @@ class RetrieverStrategy:
     max_results: int = 5
     max_tokens: int = 1_000
     name_of: Callable[[ToolSpec], str] = own_name
+    then: str = ""
 
     def __post_init__(self) -> None:
         for name, value in (("max_results", self.max_results), ("max_tokens", self.max_tokens)):
@@ -132,7 +133,7 @@ class RetrieverStrategy:
         if more:
             count = f"{more} or more" if answer.more >= MORE else str(more)
             lines.append(f"{count} other tools match less well; search again in other words if none of these fits.")
-        return lines
+        return [*lines, self.then] if self.then and (found or answer.available) else lines
 
 
 def _with_visible(view: ToolView, visible: Sequence[ToolSpec]) -> tuple[ToolView, frozenset[str]]:
