@@ -45,7 +45,8 @@ Judge = Annotated[
     str | None,
     typer.Option(
         metavar="NAME", envvar="TOOLSEARCH_JUDGE",
-        help="Who looks again: systemone:URL#MODEL, openai:MODEL, chat:PROVIDER:MODEL, onnx:FOLDER or st:MODEL.",
+        help="Who looks again: systemone:URL#MODEL, openai:MODEL, chat:PROVIDER:MODEL, local:FOLDER, onnx:FOLDER "
+        "or st:MODEL.",
     ),
 ]  # fmt: skip
 Shortlist = Annotated[int, typer.Option(min=1, max=1_000, help="How many of the best hits the judge looks at.")]

@@ -53,5 +53,14 @@ def low_priority() -> None:
         os.nice(10)
 
 
+@contextmanager
+def stages() -> Generator[Callable[[str], Callable[[int, int, float], None]]]:
+    """A function from a stage's name to one that is told done, total and a running loss; see `progress_bar`."""
+    from toolsearch.index.progress import Progress as Step
+
+    with progress_bar() as told:
+        yield lambda stage: lambda done, total, _: told(Step(stage=stage, done=done, total=total))
+
+
 def _ignore(_: Step) -> None:
     """Nobody watches."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from toolsearch.cli import options
+from toolsearch.cli.progress import stages
 from toolsearch.cli.reading import tell_strangers
 from toolsearch.errors import InvalidInput
 
@@ -21,10 +23,23 @@ if TYPE_CHECKING:
 SQLITE: Final = b"SQLite format 3\0"
 
 
+class Kind(StrEnum):
+    """Models that there are recipes for."""
+
+    judge = "judge"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainOptions:
     """What `train` is given."""
 
+    kind: Annotated[Kind | None, typer.Argument(help="What to train: a judge.", show_default=False)] = None
+    data: Annotated[Path | None, typer.Option(help="Folder of the sources that the recipe names.")] = None
+    out: Annotated[Path | None, typer.Option(help="Folder of what is made; a stopped run goes on there.")] = None
+    recipe: Annotated[Path | None, typer.Option(help="TOML file; by default the one that made our own.")] = None
+    leave_out: Annotated[list[str] | None, typer.Option(metavar="PART", help="Not trained on; repeatable.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed than the recipe's.")] = None
+    steps: Annotated[int | None, typer.Option(min=1, help="Other steps than the recipe's.")] = None
     from_log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Adapt an index: a service's state file, or judged requests.")
     ] = None
@@ -34,7 +49,32 @@ class TrainOptions:
 
 @options.taking(TrainOptions)
 def train(given: TrainOptions) -> None:
-    """Adapt an index to what its users mean: requests move, tools' vectors stay; kept only if it clearly wins."""
+    """Train a judge from a recipe (extra train), or adapt an index to what its users mean (--from-log).
+
+    An index is adapted by moving requests; tools' vectors stay, and nothing is kept unless it clearly wins.
+    """
+    if given.kind is not None:
+        _make(given)
+        return
+    _change(given)
+
+
+def _make(given: TrainOptions) -> None:
+    from toolsearch.training.making import Place, make_judge
+    from toolsearch.training.recipe import FOLDER, read_recipe
+
+    if given.data is None or given.out is None:
+        raise InvalidInput("say where the data is and where to keep what is made: toolsearch train judge --data --out")
+    recipe = read_recipe(given.recipe or FOLDER / f"{given.kind}.toml")
+    parts = tuple(one for one in recipe.parts if one.name not in (given.leave_out or []))
+    changes = {name: value for name in ("seed", "steps") if (value := getattr(given, name)) is not None}
+    with stages() as told:
+        make_judge(replace(recipe, parts=parts, **changes), Place(data=given.data, out=given.out, told=told))
+    print((given.out / "CARD.md").read_text("utf-8"))
+
+
+def _change(given: TrainOptions) -> None:
+    """Adapt an index, or take its adaptation away."""
     from toolsearch.encoders.adapted import FILE
 
     if given.index is None:

@@ -13,6 +13,7 @@ REMOTE: Final = {
     "openai": "toolsearch.decision.openai_decisions:from_name",
 }
 LOCAL: Final = {
+    "local": "toolsearch.decision.local:LocalJudge",
     "onnx": "toolsearch.decision.cross_encoder:from_folder",
     "st": "toolsearch.decision.cross_encoder:from_sentence_transformers",
 }
@@ -23,7 +24,7 @@ TIMEOUT: Final = 60.0
 
 
 def open_decision_model(name: str, *, timeout: float = TIMEOUT) -> DecisionModel:
-    """A model by name: `systemone:URL#MODEL`, `openai:MODEL`, `onnx:FOLDER` or `st:MODEL`.
+    """A model by name: `systemone:URL#MODEL`, `openai:MODEL`, `local:FOLDER`, `onnx:FOLDER` or `st:MODEL`.
 
     `timeout` bounds one try of asking a server, in seconds.
 

@@ -45,24 +45,31 @@ def quantised(matrix: NDArray[np.float32], axis: int, limit: int) -> tuple[NDArr
 
 
 @dataclass(slots=True)
-class _Graph:
+class Graph:
     """Nodes and constants in the order in which they are added."""
 
     onnx: Any = field(default_factory=lambda: optional("onnx", "onnx", "export"))
     nodes: list[Any] = field(default_factory=list[Any])
     constants: list[Any] = field(default_factory=list[Any])
 
+    known: set[str] = field(default_factory=set[str])
+
     def constant(self, name: str, value: NDArray[Any]) -> str:
-        self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(value), name))
+        """The name of a constant; a name that is there already keeps its value."""
+        if name not in self.known:
+            self.known.add(name)
+            self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def add(self, kind: str, inputs: list[str], outputs: int = 1, domain: str = "", **attributes: Any) -> list[str]:
+        """A node; gives the names of its outputs."""
         name = f"{kind}_{len(self.nodes)}"
         names = [f"{name}_{position}" for position in range(outputs)]
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, names, name=name, domain=domain, **attributes))
         return names
 
     def one(self, kind: str, inputs: list[str], domain: str = "", **attributes: Any) -> str:
+        """A node with one output; gives its name."""
         return self.add(kind, inputs, 1, domain, **attributes)[0]
 
     def dense(self, name: str, matrix: NDArray[np.float32], bias: NDArray[np.float32], x: str) -> str:
@@ -71,61 +78,77 @@ class _Graph:
         inputs = [x, self.constant(f"{name}.q", values), self.constant(f"{name}.scale", scales[0]), ""]
         return self.one("DynamicQuantizeMatMul", [*inputs, self.constant(f"{name}.bias", bias)], CONTRIB)
 
+    def model(self, name: str, given: list[Any], made: list[Any]) -> Any:
+        """The whole as a model with these inputs and outputs."""
+        helper = self.onnx.helper
+        body = helper.make_graph(self.nodes, name, given, made, self.constants)
+        model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)])
+        model.ir_version = 8
+        return model
+
     def norm(self, name: str, weights: Weights, x: str, epsilon: float) -> str:
+        """Layer normalisation."""
         inputs = [self.constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias")]
         return self.one("LayerNormalization", [x, *inputs], axis=-1, epsilon=epsilon)
 
 
 def sentence_graph(weights: Weights, shape: Shape) -> Any:
     """The ONNX model: `input_ids` (1, tokens) int64 in, `vector` (1, dimension) float32 of unit length out."""
-    graph = _Graph()
-    x = _embeddings(graph, weights, shape)
-    for layer in range(shape.layers):
-        x = _layer(graph, weights, f"encoder.layer.{layer}", x, shape)
+    graph = Graph()
+    x = embeddings(graph, weights, shape)
+    for number in range(shape.layers):
+        x = layer(graph, weights, f"encoder.layer.{number}", x, shape)
     mean = graph.one("ReduceMean", [x], axes=[1], keepdims=0)
     graph.one("LpNormalization", [mean], axis=-1, p=2)
     graph.nodes[-1].output[0] = "vector"
     dimension = weights["embeddings.word_embeddings.weight"].shape[1]
-    helper, types = graph.onnx.helper, graph.onnx.TensorProto
-    body = helper.make_graph(
-        graph.nodes,
-        "sentence",
-        [helper.make_tensor_value_info("input_ids", types.INT64, [1, "tokens"])],
-        [helper.make_tensor_value_info("vector", types.FLOAT, [1, dimension])],
-        graph.constants,
-    )
-    model = helper.make_model(body, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)])
-    model.ir_version = 8
-    return model
+    value, types = graph.onnx.helper.make_tensor_value_info, graph.onnx.TensorProto
+    given = [value("input_ids", types.INT64, [1, "tokens"])]
+    return graph.model("sentence", given, [value("vector", types.FLOAT, [1, dimension])])
 
 
-def _embeddings(graph: _Graph, weights: Weights, shape: Shape) -> str:
+def embeddings(graph: Graph, weights: Weights, shape: Shape, ids: str = "input_ids") -> str:
+    """Tokens' vectors with their places, normalised: (texts, tokens, width) from ids (texts, tokens)."""
     values, scales = quantised(weights["embeddings.word_embeddings.weight"], 1, TABLE_LIMIT)
-    words = graph.one("Gather", [graph.constant("words.q", values), "input_ids"])
-    scale = graph.one("Gather", [graph.constant("words.scale", scales), "input_ids"])
+    words = graph.one("Gather", [graph.constant("words.q", values), ids])
+    scale = graph.one("Gather", [graph.constant("words.scale", scales), ids])
     words = graph.one("Mul", [graph.one("Cast", [words], to=graph.onnx.TensorProto.FLOAT), scale])
     places = weights["embeddings.position_embeddings.weight"][: shape.tokens]
     places = places + weights["embeddings.token_type_embeddings.weight"][0]
     zero = graph.constant("zero", np.array([0], np.int64))
-    length = graph.one("Shape", ["input_ids"], start=1)
+    length = graph.one("Shape", [ids], start=1)
     places_used = graph.one("Slice", [graph.constant("places", places), zero, length, zero])
     total = graph.one("Add", [words, places_used])
     return graph.norm("embeddings.LayerNorm", weights, total, shape.epsilon)
 
 
-def _layer(graph: _Graph, weights: Weights, name: str, x: str, shape: Shape) -> str:
-    def dense(part: str, x: str) -> str:
-        return graph.dense(f"{name}.{part}", weights[f"{name}.{part}.weight"].T, weights[f"{name}.{part}.bias"], x)
-
-    def residual(part: str, x: str, y: str) -> str:
-        return graph.norm(f"{name}.{part}", weights, graph.one("Add", [x, y]), shape.epsilon)
-
+def layer(graph: Graph, weights: Weights, name: str, x: str, shape: Shape, mask: str = "") -> str:
+    """One layer; `mask` (texts, tokens) int32 marks real tokens where texts are padded."""
     own = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
     matrix = np.concatenate([weights[f"{part}.weight"].T for part in own], axis=1)
     bias = np.concatenate([weights[f"{part}.bias"] for part in own])
     together = graph.dense(f"{name}.attention.self", matrix, bias, x)
     parts = graph.add("Split", [together], 3, axis=-1)
-    mixed = graph.one("MultiHeadAttention", parts, CONTRIB, num_heads=shape.heads)
-    x = residual("attention.output.LayerNorm", dense("attention.output.dense", mixed), x)
-    wide = graph.one("Gelu", [dense("intermediate.dense", x)], CONTRIB)
-    return residual("output.LayerNorm", dense("output.dense", wide), x)
+    return after_attention(graph, weights, name, x, attention(graph, parts, shape, mask), shape)
+
+
+def attention(graph: Graph, parts: list[str], shape: Shape, mask: str = "") -> str:
+    """Queries, keys and values in, what they mix out."""
+    inputs = [*parts, "", mask] if mask else parts
+    return graph.one("MultiHeadAttention", inputs, CONTRIB, num_heads=shape.heads)
+
+
+def linear(graph: Graph, weights: Weights, name: str, x: str) -> str:
+    """A matrix and a bias by their name."""
+    return graph.dense(name, weights[f"{name}.weight"].T, weights[f"{name}.bias"], x)
+
+
+def after_attention(graph: Graph, weights: Weights, name: str, x: str, mixed: str, shape: Shape) -> str:
+    """The rest of a layer, from its input and what attention made of it."""
+
+    def residual(part: str, x: str, y: str) -> str:
+        return graph.norm(f"{name}.{part}", weights, graph.one("Add", [x, y]), shape.epsilon)
+
+    x = residual("attention.output.LayerNorm", linear(graph, weights, f"{name}.attention.output.dense", mixed), x)
+    wide = graph.one("Gelu", [linear(graph, weights, f"{name}.intermediate.dense", x)], CONTRIB)
+    return residual("output.LayerNorm", linear(graph, weights, f"{name}.output.dense", wide), x)
