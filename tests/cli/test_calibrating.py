@@ -68,7 +68,7 @@ def test_a_catalog_that_changed_is_told(folder: Path) -> None:
     kept = Calibration.read(folder / FILE)
     Calibration(strategies=kept.strategies, encoder="other", tools=21).write(folder / FILE)
     with ToolIndex.open(folder) as index:
-        assert "another encoder and is not used" in index.search("every crane please").notes[-1]
+        assert "another encoder or adaptation and is not used" in index.search("every crane please").notes[-1]
 
 
 def test_too_few_requests_are_refused(folder: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from tests.index.catalogs import by_vectors, catalog, ids, tool
 from tests.strategies.words_encoder import WordsEncoder
 from toolsearch.errors import IndexBusy, IndexFault, IndexNotFound, InvalidInput
-from toolsearch.index.copies import backup, restore
+from toolsearch.index.copies import BESIDE, backup, restore
 from toolsearch.index.layout import Layout
-from toolsearch.index.locks import BuildLock
+from toolsearch.index.locks import BuildLock, held
 from toolsearch.index.tool_index import ToolIndex
 
 
@@ -122,6 +122,51 @@ def test_a_full_disk_leaves_no_copy(root: Path, tmp_path: Path, monkeypatch: pyt
     assert {path.name for path in tmp_path.iterdir()} == {"i"}
 
 
+def test_folders_that_no_restore_noted_stay(root: Path) -> None:
+    """What people put beside the data is theirs, whatever its name; so is the folder of a backup under way."""
+    kept = [root / "data.before-upgrade", root / "data.before-11111111", root / f".new-{'1' * 32}"]
+    for folder in kept:
+        shutil.copytree(root / "data", folder)
+    with opened(root):
+        assert all(folder.is_dir() for folder in kept)
+
+
+def test_an_opening_to_read_changes_nothing(root: Path) -> None:
+    """A restore that was killed is ended by an opening that may write; one to read names it and the way out."""
+    old = root / "data.before-11111111"
+    (root / ".restoring").write_text(f"1\n.new-{'1' * 32}\n{old.name}\n", "ascii")
+    (root / "data").rename(old)
+    with pytest.raises(IndexNotFound, match="toolsearch index verify --repair"):
+        ToolIndex.open(root, read_only=True)
+    assert old.is_dir()
+    with opened(root) as index:
+        assert len(index) == 10
+    assert {path.name for path in root.iterdir()} == {"index.toml", "data"}
+
+
+def test_a_restore_under_way_is_left_alone(root: Path) -> None:
+    """While somebody restores, whoever opens the index touches none of its folders."""
+    fresh = root / f".new-{'1' * 32}"
+    fresh.mkdir()
+    with BuildLock(root / ".restoring", f"1\n{fresh.name}\ndata.before-11111111\n"):
+        opened(root).close()
+        assert fresh.is_dir()
+    opened(root).close()
+    assert not fresh.exists()
+
+
+def test_a_copy_has_the_files_beside_the_data(root: Path, tmp_path: Path) -> None:
+    """An adaptation and a calibration are copied and put back; those of a replaced index leave with it."""
+    plain = backup(root, tmp_path / "plain")
+    for name in BESIDE[1:]:
+        (root / name).write_text("of this index", "utf-8")
+    whole = backup(root, tmp_path / "whole")
+    restore(plain, root, replace=True)
+    assert {path.name for path in root.iterdir()} == {"index.toml", "data"}
+    restore(whole, root, replace=True)
+    assert {path.name for path in root.iterdir()} == {*BESIDE, "data"}
+
+
 @pytest.mark.parametrize("moment", ["copied", "old away", "new in place", "beside"])
 def test_a_killed_restore_leaves_the_one_or_the_other(root: Path, tmp_path: Path, moment: str) -> None:
     """Wherever a restore was ended, opening gives a whole index with its own definition, and nothing is left over."""
@@ -129,7 +174,8 @@ def test_a_killed_restore_leaves_the_one_or_the_other(root: Path, tmp_path: Path
     (copy / "index.toml").write_text('name = "copied"\n', "utf-8")
     with opened(root) as index:
         index.remove(["tool_3"])
-    fresh, old = root / ".new-1", root / "data.before-1"
+    fresh, old = root / f".new-{'1' * 32}", root / "data.before-11111111"
+    (root / ".restoring").write_text(f"1\n{fresh.name}\n{old.name}\n", "ascii")
     shutil.copytree(copy / "data", fresh / "data")
     (fresh / "data" / "restored").mkdir()
     shutil.copyfile(copy / "index.toml", fresh / "data" / "restored" / "index.toml")
@@ -145,3 +191,27 @@ def test_a_killed_restore_leaves_the_one_or_the_other(root: Path, tmp_path: Path
         assert (root / "index.toml").read_text("utf-8") == ('name = "copied"\n' if changed else 'name = "i"\n')
     assert {path.name for path in root.iterdir()} == {"index.toml", "data"}
     assert not (root / "data" / "restored").exists()
+
+
+def test_who_asks_for_a_lock_does_not_hinder_a_build(root: Path) -> None:
+    """Looking whether an index is being built never makes it look so to a builder, nor to others who look."""
+    lock, stop = Layout(root).lock, threading.Event()
+    found: list[bool] = []
+
+    def look() -> None:
+        while not stop.is_set():
+            held(lock)
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for one in lookers:
+        one.start()
+    try:
+        for _ in range(200):
+            found.append(held(lock))
+            with BuildLock(lock):
+                pass
+    finally:
+        stop.set()
+        for one in lookers:
+            one.join()
+    assert not any(found)

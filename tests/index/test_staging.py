@@ -84,6 +84,29 @@ def test_a_broken_line_is_named_and_nothing_is_made(tmp_path: Path) -> None:
     assert not list((tmp_path / "i" / "data").glob("truth*"))
 
 
+@pytest.mark.parametrize("around", ["\u00a0", "\x1c", "\u2003"])
+def test_a_known_line_with_other_blanks_is_not_known(tmp_path: Path, around: str) -> None:
+    """What a fresh build refuses, a rebuild refuses too: only blanks of JSON may stand around a line."""
+    source = written(tmp_path / "t.jsonl", ["one"])
+    ToolIndex.build(tmp_path / "i", SourceTools([source]), encoder="").close()
+    source.write_text(around + source.read_text("utf-8"), "utf-8")
+    with pytest.raises(InvalidInput, match=r"t\.jsonl:1: not JSON"):
+        ToolIndex.build(tmp_path / "i", SourceTools([source]), encoder="")
+
+
+def test_a_failed_build_leaves_no_bodies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tools that were read before a broken line are gone from the database, and the index is as it was."""
+    monkeypatch.setattr(staging, "BLOCK", 2)
+    ToolIndex.build(tmp_path / "i", SourceTools([written(tmp_path / "t.jsonl", ["one"])]), encoder="").close()
+    source = written(tmp_path / "t.jsonl", ["two", "three", "four"])
+    source.write_text(source.read_text("utf-8") + "broken\n", "utf-8")
+    with pytest.raises(InvalidInput, match=r"t\.jsonl:4"):
+        ToolIndex.build(tmp_path / "i", SourceTools([source]), encoder="")
+    with ToolIndex.open(tmp_path / "i") as index:
+        assert ids(index) == ["one"]
+        assert index._parts.reader.read("SELECT count(*) FROM bodies") == [(1,)]
+
+
 def test_nothing_is_collected_under_a_build(tmp_path: Path) -> None:
     """Bodies that a build has written, and not yet listed, are left alone by whoever compacts meanwhile."""
     ToolIndex.build(tmp_path / "i", SourceTools([written(tmp_path / "t.jsonl", ["one"])]), encoder="").close()

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from toolsearch import ToolIndex, ToolSpec
-from toolsearch.encoders.adapted import FILE, Adaptation, AdaptedEncoder
+from toolsearch.encoders.adapted import FILE, Adaptation, AdaptedEncoder, request_id
+from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.evaluation.judged import JudgedQuery
+from toolsearch.strategies.calibration import Calibration
 from toolsearch.training.adapting import LEAST, adapt, parted
 
 if TYPE_CHECKING:
@@ -117,6 +119,20 @@ def test_a_map_of_another_encoder_is_named_and_not_used(tmp_path: Path) -> None:
     with ToolIndex.open(tmp_path / "it", read_only=True, encoder=encoder) as index:
         assert "another encoder" in " ".join(index.status.notes)
         assert index.search("please nr003x", k=1).hits[0].id == "tool_4"
+
+
+def test_a_calibration_is_of_one_adaptation(tmp_path: Path) -> None:
+    """A calibration made without the map is named and not used with it; one made with it is used."""
+    encoder, change = Slanted(), Adaptation("slanted", np.eye(WIDTH, dtype=np.float32))
+    index_with(encoder, tmp_path / "it").close()
+    Calibration(encoder="slanted", tools=WIDTH).write(tmp_path / "it" / "calibration.json")
+    change.write(tmp_path / "it" / FILE)
+    with ToolIndex.open(tmp_path / "it", encoder=encoder) as index:
+        assert "another encoder or adaptation" in index.search("please nr003x").notes[-1]
+    made = Calibration(encoder=request_id(CachedEncoder(AdaptedEncoder(encoder, change))), tools=WIDTH)
+    made.write(tmp_path / "it" / "calibration.json")
+    with ToolIndex.open(tmp_path / "it", encoder=encoder) as index:
+        assert index.search("please nr003x").notes == ()
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"PK\x03\x04broken"])

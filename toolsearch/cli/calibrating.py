@@ -99,9 +99,10 @@ def _only(name: str, fitted: Fitted) -> Calibration:
 
 def _known(path: Path, view: ToolView, tools: int) -> Calibration:
     """The calibration that is there, when it was made with the same encoder; else an empty one."""
+    from toolsearch.encoders.adapted import request_id
     from toolsearch.strategies.calibration import Calibration
 
-    encoder = view.corpus.encoder.id if view.corpus.encoder else ""
+    encoder = request_id(view.corpus.encoder) if view.corpus.encoder else ""
     try:
         kept = Calibration.read(path) if path.is_file() else Calibration()
     except InvalidSource:

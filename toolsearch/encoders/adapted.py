@@ -6,6 +6,7 @@ makes one, beside an index's definition.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,9 @@ class AdaptedEncoder:
     def __init__(self, encoder: Encoder, adaptation: Adaptation) -> None:
         self._encoder = encoder
         self._adaptation = adaptation
+        told = hashlib.sha256(np.ascontiguousarray(adaptation.change, np.float32).tobytes()).hexdigest()
+        self.request_id = f"{encoder.id} adapted {told[:16]}"
+        """Names what requests' vectors are made with; `id` does not know of the adaptation."""
 
     @property
     def plain(self) -> Encoder:
@@ -99,3 +103,13 @@ class AdaptedEncoder:
         """
         vectors = self._encoder.encode(texts, role)
         return self._adaptation.moved(vectors) if role == "query" else vectors
+
+
+def request_id(encoder: Encoder) -> str:
+    """Names what an encoder makes requests' vectors with: its id, and its adaptation if it has one."""
+    return str(getattr(encoder, "request_id", encoder.id))
+
+
+def without(encoder: Encoder) -> Encoder:
+    """The encoder without an adaptation."""
+    return encoder.plain if isinstance(encoder, AdaptedEncoder) else encoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolsearch import text
 from toolsearch.catalog.sources import load
-from toolsearch.errors import IndexNotFound, InvalidInput
+from toolsearch.errors import IndexNotFound, InvalidInput, MissingExtra
 from toolsearch.index import changes
 from toolsearch.index.copies import settle
 from toolsearch.index.definition import Definition
@@ -71,7 +71,9 @@ def build(path: str | Path, order: Order) -> Changes:
         store = Store(layout.root)
         try:
             return _built(store, layout, feed, definition, order)
-        except InvalidInput:
+        except (InvalidInput, MissingExtra):
+            if not fresh:
+                changes.collect(store, oldest(layout, store.generation), None)
             store.close()
             if fresh:
                 _unmake(layout)

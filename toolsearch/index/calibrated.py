@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from toolsearch.encoders.adapted import request_id
 from toolsearch.errors import InvalidSource
 from toolsearch.strategies.calibration import FILE, Calibration
 
@@ -24,9 +25,9 @@ def calibration_of(parts: Parts, tools: int) -> tuple[Calibration | None, tuple[
         found = Calibration.read(path)
     except InvalidSource as error:
         return None, (f"{error!s:.200}",)
-    encoder = parts.encoder.id if parts.encoder else ""
+    encoder = request_id(parts.encoder) if parts.encoder else ""
     if found.encoder != encoder:
-        return None, (f"{FILE} was made with another encoder and is not used; {way_out}",)
+        return None, (f"{FILE} was made with another encoder or adaptation and is not used; {way_out}",)
     if abs(tools - found.tools) > CHANGED * max(1, found.tools):
         return found, (f"{FILE} was made for {found.tools} tools, there are {tools}; {way_out}",)
     return found, ()

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolsearch.errors import IndexDamaged, IndexNotFound, InvalidInput
+from toolsearch.errors import IndexBusy, IndexDamaged, IndexNotFound, InvalidInput
 from toolsearch.index.faults import named_faults
 from toolsearch.index.layout import Layout
-from toolsearch.index.locks import BuildLock, held
+from toolsearch.index.locks import BuildLock
 from toolsearch.index.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BESIDE: Final = ("index.toml", "calibration.json")
+BESIDE: Final = ("index.toml", "calibration.json", "adaptation.npz")
 """Files next to the data that belong to an index."""
 
 WAITING: Final = "restored"
 """Folder in the data of a restored index: files that still have to be put beside the data."""
+
+GONE: Final = ".gone"
+"""Ends the name of an empty file in that folder which says that there is no such file any more."""
+
+_NOTED: Final = re.compile(r"[0-9]+\n(\.new-[0-9a-f]{32})\n(data\.before-[0-9a-f]{8})\n")
 
 
 def backup(path: str | Path, target: str | Path) -> Path:
@@ -66,44 +72,67 @@ def restore(copy: str | Path, path: str | Path, *, replace: bool = False) -> Pat
         raise InvalidInput(f"{str(path)!r} is a file; an index is a folder")
     if goal.truth.exists() and not replace:
         raise InvalidInput(f"{str(path)!r} holds an index; to put the copy in its place, ask for replacing it")
-    with named_faults(goal.root), BuildLock(goal.lock), _fresh(goal.root / "data") as fresh:
-        _copy(source, fresh)
-        waiting = fresh / "data" / WAITING
-        waiting.mkdir()
-        for name in BESIDE:
-            if (fresh / name).is_file():
-                os.replace(fresh / name, waiting / name)
-        sync(waiting)
-        sync(waiting.parent)
-        _swap(fresh / "data", goal.data)
-        _put_beside(goal)
+    fresh, old = goal.root / f".new-{uuid.uuid4().hex}", goal.root / f"data.before-{uuid.uuid4().hex[:8]}"
+    note = f"{os.getpid()}\n{fresh.name}\n{old.name}\n"
+    with named_faults(goal.root), BuildLock(goal.lock), BuildLock(goal.restoring, note):
+        sync(goal.root)
+        try:
+            fresh.mkdir()
+            _copy(source, fresh)
+            _set_aside(fresh, all_of_them=replace)
+            _swap(fresh / "data", goal.data, old)
+        finally:
+            _end(goal, fresh, old)
     return goal.root
 
 
 def settle(layout: Layout) -> None:
-    """End a restore that was killed: put the old data back, or the last files of the new index in their place."""
-    if not layout.root.is_dir() or not os.access(layout.root, os.W_OK):
+    """End a restore that was killed: put the old data back, or the last files of the new index in their place.
+
+    Folders are touched only if the restore noted their names; one that still runs is left alone.
+    """
+    if not layout.restoring.is_file() or not os.access(layout.root, os.W_OK):
         return
-    with named_faults(layout.root):
-        for old in layout.root.glob(f"{layout.data.name}.before-*"):
-            if held(old / layout.lock.name):
-                return
-            if layout.data.exists():
-                shutil.rmtree(old, ignore_errors=True)
-            else:
-                old.rename(layout.data)
-        if held(layout.lock):
-            return
-        if (layout.data / WAITING).is_dir():
-            _put_beside(layout)
-        for fresh in layout.root.glob(".new-*"):
-            shutil.rmtree(fresh, ignore_errors=True)
+    with named_faults(layout.root), suppress(IndexBusy):
+        note = layout.restoring.read_text("ascii", "replace")
+        noted = _NOTED.fullmatch(note)
+        if noted or not note:
+            with BuildLock(layout.restoring, note):
+                _end(layout, *(layout.root / name for name in (noted.groups() if noted else ())))
+
+
+def _end(layout: Layout, fresh: Path | None = None, old: Path | None = None) -> None:
+    if old and old.is_dir() and not layout.truth.is_file():
+        # Whoever had the index open may have made the folder again for its lease.
+        shutil.rmtree(layout.data, ignore_errors=True)
+        old.rename(layout.data)
+    if (layout.data / WAITING).is_dir():
+        _put_beside(layout)
+    for left in (fresh, old):
+        if left:
+            shutil.rmtree(left, ignore_errors=True)
+    layout.restoring.unlink(missing_ok=True)
+
+
+def _set_aside(fresh: Path, *, all_of_them: bool) -> None:
+    """Put what belongs beside the data into it for now, and notes of what the copy lacks if all is to be replaced."""
+    waiting = fresh / "data" / WAITING
+    waiting.mkdir()
+    for name in BESIDE:
+        if (fresh / name).is_file():
+            os.replace(fresh / name, waiting / name)
+        elif all_of_them:
+            (waiting / f"{name}{GONE}").touch()
+    sync(waiting)
+    sync(waiting.parent)
 
 
 def _put_beside(layout: Layout) -> None:
     for name in BESIDE:
         if (layout.data / WAITING / name).is_file():
             os.replace(layout.data / WAITING / name, layout.root / name)
+        elif (layout.data / WAITING / f"{name}{GONE}").is_file():
+            (layout.root / name).unlink(missing_ok=True)
     sync(layout.root)
     shutil.rmtree(layout.data / WAITING, ignore_errors=True)
 
@@ -144,9 +173,8 @@ def _copy(layout: Layout, fresh: Path) -> None:
     sync(fresh)
 
 
-def _swap(fresh: Path, data: Path) -> None:
+def _swap(fresh: Path, data: Path, old: Path) -> None:
     """Put new data in the place of what is there; a kill in between leaves the old data beside, whole."""
-    old = data.with_name(f"{data.name}.before-{uuid.uuid4().hex[:8]}")
     data.rename(old)
     try:
         fresh.rename(data)
@@ -154,7 +182,6 @@ def _swap(fresh: Path, data: Path) -> None:
         old.rename(data)
         raise
     sync(data.parent)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -1,6 +1,7 @@
 """What lies in an index's folder, and where.
 
 NAME/index.toml            the definition, written by people
+NAME/.restoring            held by the process that restores a copy here; names its folders
 NAME/data/truth.sqlite     tools, generations, vectors: the truth
 NAME/data/build.lock       held by the process that builds; names it
 NAME/data/segments/GEN-*/  arrays derived from the truth at generation GEN, with a manifest
@@ -29,6 +30,11 @@ class Layout:
     def definition(self) -> Path:
         """What the index is made from."""
         return self.root / "index.toml"
+
+    @property
+    def restoring(self) -> Path:
+        """Names the folders of a restore, and is there until it has ended."""
+        return self.root / ".restoring"
 
     @property
     def data(self) -> Path:

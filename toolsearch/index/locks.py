@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 from toolsearch.errors import IndexBusy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+PATIENCE: Final = 0.1
+"""Seconds in which a lock is asked for again: `held` takes it for a moment."""
+PAUSE: Final = 0.002
+
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(handle: int) -> bool:
+    def _lock(handle: int, *, shared: bool = False) -> bool:
         try:
             os.lseek(handle, 1 << 30, os.SEEK_SET)
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
@@ -25,38 +30,36 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(handle: int) -> bool:
+    def _lock(handle: int, *, shared: bool = False) -> bool:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
 
 class BuildLock:
-    """The right to build one index; held by one process and one object at a time.
+    """The right to build one index; held by one process and one object at a time. The file says who, or `text`.
 
     Raises:
         IndexBusy: another one holds it; the text names its process.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, text: str = "") -> None:
+        self._path, self._text = path, text or f"{os.getpid()}\n"
         self._handle: int | None = None
 
     def __enter__(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
-        if not _lock(handle):
-            holder = os.read(handle, 32).decode("ascii", "replace").strip() or "unknown"
+        if not _patiently(handle):
+            holder = os.read(handle, 32).decode("ascii", "replace").split("\n")[0].strip() or "unknown"
             os.close(handle)
-            raise IndexBusy(
-                f"index {str(self._path.parent.parent)!r} is being built by process {holder}; wait for it to end"
-            )
+            root = self._path.parent.parent if self._path.parent.name == "data" else self._path.parent
+            raise IndexBusy(f"index {str(root)!r} is being built by process {holder}; wait for it to end")
         try:
-            os.ftruncate(handle, 0)
             os.lseek(handle, 0, os.SEEK_SET)
-            os.write(handle, f"{os.getpid()}\n".encode("ascii"))
+            os.ftruncate(handle, os.write(handle, self._text.encode("ascii")))
         except OSError:
             os.close(handle)
             raise
@@ -68,6 +71,13 @@ class BuildLock:
             self._handle = None
 
 
+def _patiently(handle: int) -> bool:
+    last = time.monotonic() + PATIENCE
+    while not (done := _lock(handle)) and time.monotonic() < last:
+        time.sleep(PAUSE)
+    return done
+
+
 def held(path: Path) -> bool:
     """Whether some process holds a lock on the file; False too when there is none."""
     try:
@@ -75,7 +85,7 @@ def held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(handle)
+        return not _lock(handle, shared=True)
     finally:
         os.close(handle)
 

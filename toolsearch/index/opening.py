@@ -62,9 +62,10 @@ def in_folder(path: str | Path, *, read_only: bool, encoder: Encoder | str | Non
         IndexMismatch: it has another format.
     """
     layout = Layout(Path(path))
-    settle(layout)
+    if not read_only:
+        settle(layout)
     if not layout.truth.is_file():
-        raise IndexNotFound(f"there is no index at {str(path)!r}; make one with: toolsearch index build {path}")
+        raise IndexNotFound(f"there is no index at {str(path)!r}; {_way_out(layout)}")
     definition = Definition.read(layout.definition) if layout.definition.is_file() else None
     reader = Store(layout.root, read_only=True)
     chosen, notes = _fitting(layout, reader, encoder)
@@ -78,7 +79,20 @@ def in_folder(path: str | Path, *, read_only: bool, encoder: Encoder | str | Non
         watch=watch,
         keeper=Keeper(reader, watch, layout, chosen, publish=not read_only),
         encoder=chosen,
-        notes=notes,
+        notes=(*notes, *_unfinished(layout)),
+    )
+
+
+def _way_out(layout: Layout) -> str:
+    return next(iter(_unfinished(layout)), f"make one with: {layout.mend}")
+
+
+def _unfinished(layout: Layout) -> tuple[str, ...]:
+    """A restore that runs or was killed, which an opening only to read does not end."""
+    if not layout.restoring.is_file():
+        return ()
+    return (
+        f"a copy is being restored, or that was stopped; to end it: toolsearch index verify --repair {layout.root}",
     )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 BLOCK: Final = 2048
 """Tools that are read and written at a time."""
+BLANK: Final = " \t\r\n"
+"""What may stand around a JSON text."""
 SALT: Final = f"{READER} {SPEC_VERSION}\n".encode()
 
 
@@ -93,4 +95,4 @@ class Stage:
 
 
 def _digest(line: str) -> str:
-    return hashlib.blake2b(SALT + line.strip().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(SALT + line.strip(BLANK).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

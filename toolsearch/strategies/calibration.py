@@ -48,7 +48,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Fitted strategies by name, and what they were fitted with: the encoder's id and how many tools there were."""
+    """Fitted strategies by name, and what they were fitted with: the encoder (`request_id`) and the tools' number."""
 
     strategies: Mapping[str, Fitted] = field(default_factory=dict[str, Fitted])
     encoder: str = ""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from toolsearch.encoders.adapted import request_id, without
 from toolsearch.engines.views import Recent
 from toolsearch.errors import InvalidInput
 from toolsearch.protocols import RowSet, ToolView
 from toolsearch.strategies.corpus import MemoryCorpus
 
 if TYPE_CHECKING:
-    from toolsearch.protocols import Corpus, Mask
+    from toolsearch.protocols import Corpus, Encoder, Mask
     from toolsearch.tool import ToolSpec
 
 KEPT: Final = 8
@@ -38,6 +39,8 @@ class _Chained:
 
 def joined(views: Sequence[ToolView]) -> ToolView:
     """One view of all these views' tools, in their order. Ids must differ between them.
+
+    An adaptation of requests is used when all have the same one, and otherwise none is.
 
     Raises:
         InvalidInput: there is no view, or one is over a corpus that has no segments.
@@ -72,15 +75,20 @@ def _rows(corpus: MemoryCorpus) -> int:
 
 def _corpus(parts: Sequence[MemoryCorpus]) -> MemoryCorpus:
     sizes = [_rows(part) for part in parts]
-    encoders = [part.encoder for part in parts if part.encoder is not None]
-    same = len({one.id for one in encoders}) <= 1
     return MemoryCorpus(
         [segment for part in parts for segment in part.segments],
         _Chained(parts, sizes),
         live=_concatenated([part.live for part in parts], sizes),
-        encoder=encoders[0] if encoders and same else None,
+        encoder=_shared([part.encoder for part in parts if part.encoder is not None]),
         generation=sum(part.generation for part in parts),
     )
+
+
+def _shared(encoders: Sequence[Encoder]) -> Encoder | None:
+    """The encoder of all; without its adaptation where they differ in that only."""
+    if not encoders or len({one.id for one in encoders}) > 1:
+        return None
+    return encoders[0] if len({request_id(one) for one in encoders}) == 1 else without(encoders[0])
 
 
 def _concatenated(masks: Sequence[Mask | None], sizes: Sequence[int]) -> Mask | None:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from toolsearch.encoders.adapted import request_id
 from toolsearch.strategies.corpus import MemoryCorpus
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class SmallCorpora:
         Raises:
             EncoderFailed: the tools could not be encoded; the next call tries again.
         """
-        one = self._entry(specs, None if encoder is None else encoder.id)
+        one = self._entry(specs, None if encoder is None else request_id(encoder))
         with one.building:
             if one.corpus is None:
                 one.corpus = MemoryCorpus.build(one.specs, encoder)
