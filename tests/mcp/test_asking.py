@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from mcp_types import ElicitRequestFormParams, ElicitResult
 
 from tests.mcp.support import client, described, gateway, run, server, text
 from toolsearch.mcp.asking import Conversations, Desk
+from toolsearch.mcp.calling import Back
+from toolsearch.mcp.results import failed
 
 MODES = ["auto", "legacy"]
 
@@ -42,6 +45,22 @@ def test_a_client_that_takes_no_questions_is_not_asked(tmp_path: Path, mode: str
     async def inside() -> None:
         async with client(gateway(document={"mcpServers": {"shop": entry}}), mode=mode) as connected:
             assert "takes no such questions" in text(await run(connected, "shop__ask"))
+
+    asyncio.run(inside())
+
+
+def test_nobody_is_asked_where_the_answer_may_reach_another_process() -> None:
+    """Several processes behind one address keep no questions open."""
+
+    async def inside() -> None:
+        context: Any = SimpleNamespace(session=SimpleNamespace(report_progress=None))
+        form = ElicitRequestFormParams(message="?", requested_schema={"type": "object", "properties": {}})
+
+        async def work(back: Back) -> Any:
+            return failed((await Desk("shop", [back.ask] if back.ask else []).elicit(None, form)).message)
+
+        answer: Any = await Conversations(alone=False).run(context, "", work)
+        assert "takes no such questions" in text(answer)
 
     asyncio.run(inside())
 

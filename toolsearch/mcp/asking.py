@@ -31,6 +31,7 @@ from mcp_types import (
     ErrorData,
     InputRequiredResult,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolsearch.mcp.calling import Ask, Back
 from toolsearch.mcp.results import failed
@@ -113,9 +114,13 @@ class _Running:
 
 
 class Conversations:
-    """Runs calls, and asks their clients what comes up in between."""
+    """Runs calls, and asks their clients what comes up in between.
 
-    def __init__(self) -> None:
+    Open questions are kept in memory: where several processes share the calls, `alone` is False and nobody is asked.
+    """
+
+    def __init__(self, *, alone: bool = True) -> None:
+        self._alone = alone
         self._waiting: OrderedDict[str, _Running] = OrderedDict()
 
     async def run(
@@ -146,10 +151,12 @@ class Conversations:
         try:
             while (asked := await _question(running)) is not None:
                 question, answer = asked
-                if not _takes(context.session, question):
+                if not (self._alone and _takes(context.session, question)):
                     answer.set_result(_refused("the client takes no such questions"))
                 elif context.session.can_send_request:
                     answer.set_result(await _sent(context, question))
+                elif context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                    answer.set_result(_refused("the client cannot be asked in the middle of a call"))
                 else:
                     kept, running.open = True, asked
                     return InputRequiredResult(input_requests={KEY: question}, request_state=self._keep(running))

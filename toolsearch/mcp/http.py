@@ -144,7 +144,7 @@ def http_application(
     port: by default those of this machine itself, and `["*"]` when whoever routes to it looks at them. `stateless`
     keeps no sessions, for several processes behind one port.
     """
-    server = GatewayServer(gateway, _known)
+    server = GatewayServer(gateway, _known, alone=not stateless)
     manager = StreamableHTTPSessionManager(
         server.server,
         stateless=stateless,

@@ -41,14 +41,17 @@ def _owner(request: Any) -> Caller:
 
 
 class GatewayServer:
-    """Serves one gateway; `who` tells the caller of each message, by default the trusted owner."""
+    """Serves one gateway; `who` tells the caller of each message, by default the trusted owner.
 
-    def __init__(self, gateway: Gateway, who: Who | None = None) -> None:
+    `alone` says that every message of a client comes to this process.
+    """
+
+    def __init__(self, gateway: Gateway, who: Who | None = None, *, alone: bool = True) -> None:
         from toolsearch import __version__
 
         self.gateway = gateway
         self._who: Who = who or _owner
-        self._list, self._answers, self._asking = ToolList(gateway), Answers(gateway), Conversations()
+        self._list, self._answers, self._asking = ToolList(gateway), Answers(gateway), Conversations(alone=alone)
         self.news = News(gateway.index, self._list)
         self.server: Server[Any] = Server(
             "toolsearch",

@@ -27,7 +27,7 @@ function draw(shared, place, told) {
   fill(
     place,
     el("div.cards", {}, told.sources.map((one) => source(upkeep, one))),
-    told.changes.length ? el("h3", {}, `${told.changes.length} tools changed at their server, ${waiting.length} held back`) : null,
+    told.changes.length ? el("h3", {}, `Changed at their server: ${told.changes.length}, held back: ${waiting.length}`) : null,
     told.changes.map((one) => changeOf(upkeep, one.id, one.diff, path("gateway/approve"))),
     waiting.length ? el("div.actions", {}, acting(upkeep, "Approve all changes behind the gateway", "Approve all", path("gateway/approve"), {})) : null,
   );
@@ -40,7 +40,7 @@ function source(upkeep, one) {
     "article.card",
     {},
     el("h3", {}, said("span", one.name), el(`span.state.${state}`, {}, one.state)),
-    el("p.quiet", {}, `${one.kind} · ${one.tools} tools`),
+    el("p.quiet", {}, `${one.kind} · ${one.tools} ${one.tools === 1 ? "tool" : "tools"}`),
     one.reason ? said("p.problem", one.reason) : null,
     problems(one.problems),
     one.kind === "mcp" ? el("div.actions", {}, acting(upkeep, `List ${one.name} again`, "List again", sync)) : null,

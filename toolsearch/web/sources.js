@@ -53,10 +53,10 @@ function draw(shared, place, one, found) {
     place,
     el("h3", {}, said("span", one.name), el(`span.state.${{ ok: "good", failed: "bad" }[one.state] ?? "new"}`, {}, one.state)),
     said("p.quiet", `${one.kind} · ${one.url}`),
-    el("p", {}, `${one.tools} tools`, one.synced_at ? `, read ${new Date(one.synced_at).toLocaleString()}` : ", not read yet"),
+    el("p", {}, `${one.tools} ${one.tools === 1 ? "tool" : "tools"}`, one.synced_at ? `, read ${new Date(one.synced_at).toLocaleString()}` : ", not read yet"),
     one.error ? said("p.problem", one.error) : null,
     problems(found),
-    held.length ? el("p.note", {}, `${held.length} changed tools are held back until they are approved`) : null,
+    held.length ? el("p.note", {}, `Held back until approved: ${held.length}`) : null,
     held.slice(0, SHOWN).map((change) => changeOf(upkeep, change.id, change.difference.join("\n"), to(shared, one.name, "approve"))),
     el(
       "div.actions",
