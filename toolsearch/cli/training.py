@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,6 +20,8 @@ from toolsearch.errors import InvalidInput
 if TYPE_CHECKING:
     from toolsearch.evaluation.comparison import Difference
     from toolsearch.evaluation.judged import JudgedQuery
+    from toolsearch.training.gathering import Place
+    from toolsearch.training.recipe import Recipe
 
 SQLITE: Final = b"SQLite format 3\0"
 
@@ -26,6 +29,7 @@ SQLITE: Final = b"SQLite format 3\0"
 class Kind(StrEnum):
     """Models that there are recipes for."""
 
+    encoder = "encoder"
     judge = "judge"
 
 
@@ -33,7 +37,7 @@ class Kind(StrEnum):
 class TrainOptions:
     """What `train` is given."""
 
-    kind: Annotated[Kind | None, typer.Argument(help="What to train: a judge.", show_default=False)] = None
+    kind: Annotated[Kind | None, typer.Argument(help="What to train.", show_default=False)] = None
     data: Annotated[Path | None, typer.Option(help="Folder of the sources that the recipe names.")] = None
     out: Annotated[Path | None, typer.Option(help="Folder of what is made; a stopped run goes on there.")] = None
     recipe: Annotated[Path | None, typer.Option(help="TOML file; by default the one that made our own.")] = None
@@ -49,7 +53,7 @@ class TrainOptions:
 
 @options.taking(TrainOptions)
 def train(given: TrainOptions) -> None:
-    """Train a judge from a recipe (extra train), or adapt an index to what its users mean (--from-log).
+    """Train an encoder or a judge from a recipe (extra train), or adapt an index to what its users mean (--from-log).
 
     An index is adapted by moving requests; tools' vectors stay, and nothing is kept unless it clearly wins.
     """
@@ -60,17 +64,29 @@ def train(given: TrainOptions) -> None:
 
 
 def _make(given: TrainOptions) -> None:
-    from toolsearch.training.making import Place, make_judge
+    from toolsearch.training.gathering import Place
     from toolsearch.training.recipe import FOLDER, read_recipe
 
     if given.data is None or given.out is None:
-        raise InvalidInput("say where the data is and where to keep what is made: toolsearch train judge --data --out")
+        raise InvalidInput("say where the data is and where to keep what is made: toolsearch train KIND --data --out")
     recipe = read_recipe(given.recipe or FOLDER / f"{given.kind}.toml")
+    if recipe.kind != given.kind:
+        raise InvalidInput(f"that recipe makes a {recipe.kind}, not a {given.kind}")
     parts = tuple(one for one in recipe.parts if one.name not in (given.leave_out or []))
     changes = {name: value for name in ("seed", "steps") if (value := getattr(given, name)) is not None}
     with stages() as told:
-        make_judge(replace(recipe, parts=parts, **changes), Place(data=given.data, out=given.out, told=told))
+        _maker(recipe.kind)(replace(recipe, parts=parts, **changes), Place(data=given.data, out=given.out, told=told))
     print((given.out / "CARD.md").read_text("utf-8"))
+
+
+def _maker(kind: str) -> Callable[[Recipe, Place], object]:
+    if kind == "encoder":
+        from toolsearch.training.encoder_making import make_encoder
+
+        return make_encoder
+    from toolsearch.training.judge_making import make_judge
+
+    return make_judge
 
 
 def _change(given: TrainOptions) -> None:

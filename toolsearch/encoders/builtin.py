@@ -35,19 +35,19 @@ BLOCK: Final = 32
 
 
 class _Model:
-    """Tokenizer and session, read from the package."""
+    """Tokenizer and session, read from a folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         from toolsearch.encoders.table import TokenTable
 
-        self._session = open_session(FOLDER / "model.onnx")
+        self._session = open_session(folder / "model.onnx")
         try:
-            words = (FOLDER / "tokenizer.json").read_text("utf-8")
+            words = (folder / "tokenizer.json").read_text("utf-8")
         except OSError as error:
             raise EncoderFailed(f"cannot read the tokenizer: {error.strerror}; install the package again") from None
         self._tokenizer = import_module("tokenizers").Tokenizer.from_str(words)
-        self._table = TokenTable.read(FOLDER / "words.npz")
-        record = json.loads((FOLDER / "model.json").read_text("utf-8"))
+        self._table = TokenTable.read(folder / "words.npz")
+        record = json.loads((folder / "model.json").read_text("utf-8"))
         self._width = int(record["model_dimension"])
         self._shares = (1 - float(record["table_share"])) ** 0.5, float(record["table_share"]) ** 0.5
 
@@ -76,34 +76,36 @@ class _Model:
 
 
 _lock = Lock()
-_loaded: list[_Model] = []
+_loaded: dict[Path, _Model] = {}
 
 
-def _model() -> _Model:
-    """The one model of this process, loaded at first use."""
-    if not _loaded:
+def _model(folder: Path) -> _Model:
+    """The one model of a folder in this process, loaded at first use."""
+    if folder not in _loaded:
         with _lock:
-            if not _loaded:
-                _loaded.append(_Model())
-    return _loaded[0]
+            if folder not in _loaded:
+                _loaded[folder] = _Model(folder)
+    return _loaded[folder]
 
 
 class BuiltinEncoder:
     """all-MiniLM-L6-v2 and a table of its tokens: 448 dimensions, 256 tokens, no prompts.
 
     May be shared between threads. A text without any token (empty, blank) has the zero vector. `threads` bounds the
-    threads used for many texts; None means one for each usable core, at most 16.
+    threads used for many texts; None means one for each usable core, at most 16. `folder` holds another model of the
+    same make, as `toolsearch train encoder` writes it.
     """
 
     languages: Final = ("en",)
     """Languages it was made for, ISO 639-1; texts in other scripts mean nothing to it."""
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, folder: Path = FOLDER) -> None:
         self._threads = threads or min(usable_cores(), 16)
+        self._folder = folder
 
     @cached_property
     def _record(self) -> dict[str, Any]:
-        return json.loads((FOLDER / "model.json").read_text("utf-8"))
+        return json.loads((self._folder / "model.json").read_text("utf-8"))
 
     @property
     def id(self) -> str:
@@ -124,7 +126,7 @@ class BuiltinEncoder:
         Raises:
             EncoderFailed: the model's files are missing or damaged.
         """
-        return _model().knows(word)
+        return _model(self._folder).knows(word)
 
     def encode(self, texts: Sequence[str], role: Role) -> Floats:
         """Vectors, (len(texts), 448) float32, unit length, or zero for a text without tokens.
@@ -137,7 +139,7 @@ class BuiltinEncoder:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         if not texts:
             return vectors
-        model = _model()
+        model = _model(self._folder)
         if len(texts) <= BLOCK or self._threads == 1:
             model.fill(texts, vectors)
             return vectors
@@ -147,6 +149,18 @@ class BuiltinEncoder:
             finally:
                 pool.shutdown(cancel_futures=True)
         return vectors
+
+
+def trained(folder: str) -> BuiltinEncoder:
+    """The encoder that `toolsearch train encoder` wrote into a folder.
+
+    Raises:
+        EncoderFailed: there is none.
+    """
+    place = Path(folder).expanduser().resolve()
+    if not (place / "model.json").is_file():
+        raise EncoderFailed(f"{folder[:200]!r} holds no model.json; make one with: toolsearch train encoder")
+    return BuiltinEncoder(folder=place)
 
 
 def _blocks(count: int) -> Iterator[slice]:

