@@ -15,6 +15,7 @@ from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
 from benchmarks.attack import attacked
+from benchmarks.cpu import cpu_table
 from benchmarks.endurance import endure
 from benchmarks.fit import fit
 from benchmarks.judges import SPARROW, Course, compared
@@ -169,6 +170,17 @@ def fit_(
 ) -> None:
     """Try the numbers of the hybrid on all parts; each part is tested with what is best on the others."""
     print(fit(_wanted(list(development_parts(data)), only)))
+
+
+@app.command()
+def cpu(
+    data: Annotated[Path | None, typer.Option(help="Folder with parts.json and sets; without it, the demo.")] = None,
+    task: Annotated[str, typer.Option(help="Whose catalog and requests; the last one by default.")] = "",
+    requests: Annotated[int, typer.Option(help="Requests of one clause, evenly picked.")] = 100,
+) -> None:
+    """CPU of one hybrid request: asked first, asked again, and its encoding alone."""
+    tasks = _wanted(list(development_parts(data)) if data else [demo("development")], task)
+    print(cpu_table(tasks[-1], requests))
 
 
 @app.command()
