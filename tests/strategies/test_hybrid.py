@@ -153,6 +153,36 @@ def test_typing_errors_are_read_past(request_: str, first: str, vectors: bool) -
     assert any("read as" in note for note in result.notes)
 
 
+def test_a_correction_is_a_word() -> None:
+    """A word is read only as one that some tool writes, not as a form that merely has the stem of one."""
+    tools = [
+        tool("page_read", "Reads a page"),
+        tool("invoice_send", "Sends an invoice"),
+        tool("map_show", "Show a map"),
+    ]
+    assert find("readme", tools, vectors=False).notes == ()
+    assert find("invoce", tools, vectors=False).notes == ("no tool has 'invoce'; read as 'invoice'",)
+    assert find("invoicse", tools, vectors=False).notes == ("no tool has 'invoicse'; read as 'invoices'",)
+
+
+@pytest.mark.parametrize("request_", ["list berth", "listing berths", "lists of a berth", "BERTHS listed"])
+def test_number_and_inflection_do_not_matter(request_: str) -> None:
+    """Singular and plural, and other forms of a word, find the same tool."""
+    tools = [tool("list_berths", "Berths of the harbour"), tool("list_ships"), tool("close_berth_gate")]
+    assert find(request_, tools, vectors=False).ids[0] == "list_berths"
+
+
+@pytest.mark.parametrize(
+    "request_", ["Crew roster", "crew_roster", "crewRoster", "CREW-ROSTER", "值班表", "people.on.duty"]
+)
+def test_titles_and_aliases_are_names_too(request_: str) -> None:
+    """A title or an alias in any style finds its tool first, with full confidence."""
+    tools = [tool("crew", "Crew"), tool("x9", title="Crew roster", aliases=("值班表", "people on duty")), *HARBOUR[:4]]
+    result = find(request_, tools)
+    assert result.ids[0] == "x9"
+    assert result.band == "high"
+
+
 def test_short_words_are_never_corrected() -> None:
     """Words of up to three letters mean what they say."""
     assert find("map", [tool("tap_close", "Close a tap"), tool("cap_open", "A cap")], vectors=False).ids == []

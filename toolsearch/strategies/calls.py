@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from toolsearch.errors import ToolArgumentsError, ToolErrorForModel, ToolExecutionError
+from toolsearch.errors import InvalidInput, ToolArgumentsError, ToolErrorForModel, ToolExecutionError
 from toolsearch.tool import Json, SearchBehavior, ToolSpec
 
 SEARCH_TOOL: Final = "tool_search_tool"
@@ -16,6 +16,16 @@ MAX_SHOWN: Final = 2_000
 """Longest raw arguments that an error repeats in full."""
 
 ResultText = Callable[[Sequence[ToolSpec]], str]
+
+
+def check_results(most: int) -> None:
+    """Nothing, when a search may find something.
+
+    Raises:
+        InvalidInput: `most` is not positive.
+    """
+    if most < 1:
+        raise InvalidInput(f"max_results is {most}; it must be 1 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,18 +11,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from toolsearch.fields import field_texts
 from toolsearch.language import language, latin_language
 from toolsearch.protocols import Encoder, ToolView
 from toolsearch.stemming import STEMMERS
 from toolsearch.strategies.abbreviations import ABBREVIATIONS, LONG_FORMS
 from toolsearch.strategies.settings import Settings
-from toolsearch.text import request_terms, term, words
+from toolsearch.text import request_terms, spaced, term, words
 
 SHORTEST: Final = 4
 """Words of fewer letters are never corrected."""
 LONGEST: Final = 24
 MOST: Final = 3
 """How many words of one request are corrected."""
+TRIED: Final = 5
+"""Stems near a word that are looked at, those of most tools first."""
+LOOKED: Final = 5
+"""Tools of a stem whose words are looked at."""
+LONG: Final = 5_000
+"""What is read of one text for it."""
 _LATIN: Final = "abcdefghijklmnopqrstuvwxyz"
 _CYRILLIC: Final = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
 _WORD = re.compile(r"[^\W\d_]+(?:[0-9]+[^\W\d_]*)?")
@@ -90,8 +97,7 @@ def _may_be_a_slip(word: str, text: str, view: ToolView) -> bool:
     encoder = view.corpus.encoder
     if encoder is None:
         return True
-    knows = cast("Callable[[str], bool] | None", getattr(encoder, "knows", None))
-    return reads(encoder, language(text)) and not (knows is not None and knows(word))
+    return reads(encoder, language(text)) and not _known(word, view)
 
 
 def reads(encoder: Encoder, spoken: str) -> bool:
@@ -109,12 +115,30 @@ def _in_other_languages(word: str, view: ToolView) -> list[str]:
 def _nearest(word: str, view: ToolView) -> str | None:
     """The word one slip away that most tools of the view have."""
     spoken = latin_language(word)
-    forms: dict[str, str] = {}
+    forms: dict[str, list[str]] = {}
     for form in _slips(word):
-        forms.setdefault(term(form, spoken), form)
+        forms.setdefault(term(form, spoken), []).append(form)
     _, counts = view.corpus.frequencies(forms, view.allowed)
-    known = [(count, stem) for stem, count in counts.items() if count]
-    return forms[max(known)[1]] if known else None
+    known = sorted(((count, stem) for stem, count in counts.items() if count), reverse=True)
+    for _, stem in known[:TRIED]:
+        real = _written(stem, view, spoken)
+        for form in forms[stem]:
+            if form in real or form.removesuffix("s") in real or _known(form, view):
+                return form
+    return None
+
+
+def _written(stem: str, view: ToolView, spoken: str) -> set[str]:
+    """Words of this stem as some tools of the view write them: a stem is often no word, nor is every form of one."""
+    rows = view.corpus.lexical.score_many([{stem: 1.0}], view.allowed)[0].top(LOOKED).rows
+    texts = (text for row in rows for field in field_texts(view.corpus.tool(int(row))).values() for text in field)
+    found = {word for text in texts for word in spaced(text[:LONG]).split()}
+    return {word for word in found if term(word, spoken) == stem}
+
+
+def _known(word: str, view: ToolView) -> bool:
+    knows = cast("Callable[[str], bool] | None", getattr(view.corpus.encoder, "knows", None))
+    return knows is not None and knows(word)
 
 
 def _slips(word: str) -> Iterator[str]:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolsearch.errors import InvalidInput
 from toolsearch.protocols import ToolSearchRequest, ToolSearchResult
-from toolsearch.strategies.calls import SearchTool, found_text
+from toolsearch.strategies.calls import SearchTool, check_results, found_text
 from toolsearch.tool import ToolSpec
 
 NAME_POINTS: Final = 2
@@ -41,8 +40,7 @@ class SimpleStrategy:
     result_text: Callable[[Sequence[ToolSpec]], str] = field(default=found_text)
 
     def __post_init__(self) -> None:
-        if self.max_results < 1:
-            raise InvalidInput(f"max_results is {self.max_results}; it must be 1 or more")
+        check_results(self.max_results)
 
     def search_tools(self, context: Any = None) -> list[ToolSpec]:
         """The one search tool."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from toolsearch.errors import InvalidInput
 from toolsearch.protocols import Encoder, ToolSearchRequest, ToolSearchResult
-from toolsearch.strategies.calls import SearchTool, found_text
+from toolsearch.strategies.calls import SearchTool, check_results, found_text
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ class VectorStrategy:
     cache: VectorCache = field(default_factory=VectorCache)
 
     def __post_init__(self) -> None:
-        if self.max_results < 1:
-            raise InvalidInput(f"max_results is {self.max_results}; it must be 1 or more")
+        check_results(self.max_results)
 
     def search_tools(self, context: Any = None) -> list[ToolSpec]:
         """The one search tool."""
