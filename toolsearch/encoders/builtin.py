@@ -128,6 +128,16 @@ class BuiltinEncoder:
         """
         return _model(self._folder).knows(word)
 
+    def elsewhere(self, vector: Floats) -> float:
+        """How near a request's vector is to what tools in the world do, whatever a catalog has (see `world`).
+
+        Raises:
+            EncoderFailed: the file that tells it is missing or damaged.
+        """
+        from toolsearch.encoders.world import nearness
+
+        return nearness(vector)
+
     def encode(self, texts: Sequence[str], role: Role) -> Floats:
         """Vectors, (len(texts), 448) float32, unit length, or zero for a text without tokens.
 

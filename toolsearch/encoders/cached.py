@@ -13,7 +13,7 @@ from toolsearch.errors import InvalidInput
 if TYPE_CHECKING:
     from toolsearch.protocols import Encoder, Floats, Role
 
-SKILLS: Final = ("languages", "knows", "for_others", "request_id")
+SKILLS: Final = ("languages", "knows", "for_others", "elsewhere", "request_id")
 """What an encoder may say about itself besides the protocol; passed on as the encoder behind says it."""
 
 

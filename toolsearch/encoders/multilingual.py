@@ -74,6 +74,14 @@ class MultilingualEncoder:
         whole = np.float32(1) if role == "tool" else np.float32(1 - SHARE)
         return np.hstack([scale * whole * first, scale * shares * self._second.encode(texts, role)])
 
+    def elsewhere(self, vector: Floats) -> float:
+        """What the first encoder says of its part of a request's vector.
+
+        Raises:
+            EncoderFailed: see the first encoder.
+        """
+        return self._first.elsewhere(vector[: self._first.dimension] * EVEN / (1 - SHARE))
+
     def for_others(self, vectors: Sequence[Floats]) -> list[Floats]:
         """Requests' vectors in the first encoder's languages, as tools in other languages are to be asked."""
         width = self._first.dimension

@@ -32,6 +32,10 @@ MINIMUM: Final = 10
 """Requests of each kind that a calibration needs, so that each of its FOLDS can be fitted without the others."""
 REFUSED: Final = 0.10
 """Share of answerable requests that may fall below the threshold."""
+ALONE: Final = ("offset", "cosine", "coverage", "length", "answered", "unanswered")
+"""Numbers that are fitted, in the order of the features."""
+WORLD: Final = ("world_offset", "world_cosine", "world_coverage", "world_length", "answered", "unanswered", "elsewhere")
+"""The same where the encoder tells how near a request is to what tools elsewhere do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +138,10 @@ def _curve(given: Sequence[Sample]) -> Fitted:
 
 
 def _near_fit(fit: Fit, rows: Sequence[Sample]) -> Fit:
-    names = ("offset", "cosine", "coverage", "length", "answered", "unanswered")
-    found = _solved(np.array([_features(one) for one in rows]), rows, [getattr(fit, name) for name in names])
+    told = any(one.evidence is not None and one.evidence.elsewhere is not None for one in rows)
+    names = WORLD if told else ALONE
+    features = np.array([_features(one)[: len(names)] for one in rows])
+    found = _solved(features, rows, [getattr(fit, name) for name in names])
     return fit if found is None else replace(fit, **{n: float(value) for n, value in zip(names, found, strict=True)})
 
 
@@ -153,7 +159,8 @@ def _foreign_fit(fit: Fit, rows: Sequence[Sample]) -> Fit:
 
 def _features(one: Sample) -> list[float]:
     evidence = one.evidence or Evidence(cosine=0.0, coverage=0.0, terms=0)
-    return [1.0, evidence.cosine or 0.0, evidence.coverage, float(np.log1p(evidence.terms)), *evidence.near]
+    length = float(np.log1p(evidence.terms))
+    return [1.0, evidence.cosine or 0.0, evidence.coverage, length, *evidence.near, evidence.elsewhere or 0.0]
 
 
 def _solved(features: Numbers, rows: Sequence[Sample], prior: Sequence[float]) -> Numbers | None:

@@ -28,8 +28,8 @@ class Evidence:
     """What is known of the best hit.
 
     Its cosine (None without vectors), the share of the request's words that it has, how many distinct terms were asked
-    for, how near the request is to ones that were judged answered and unanswered, and whether it is in another
-    language than the tools, so that only the cosine tells.
+    for, how near the request is to ones that were judged answered and unanswered, whether it is in another language
+    than the tools, so that only the cosine tells, and how near it is to what tools elsewhere do (None when not known).
     """
 
     cosine: float | None
@@ -37,6 +37,7 @@ class Evidence:
     terms: int
     near: tuple[float, float] = (0.0, 0.0)
     foreign: bool = False
+    elsewhere: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,9 @@ class Fit:
     Fitted to a catalog, it also has answered * likeness to answered requests + unanswered * that to unanswered ones.
     The share counts rare words for more. The first four were fitted on the development parts with another build of the
     ranking. The two of likeness were fitted on the development half of the demo's requests in other languages, with
-    the encoder `multilingual`. `words_offset` and `words_coverage` serve requests without vectors; they, and the
+    the encoder `multilingual`. Where it is known how near a request is to what tools elsewhere do, the `world_` numbers
+    and `elsewhere` take the place of the first four; they were fitted on the development half of the demo's slices
+    (`python -m benchmarks slices`). `words_offset` and `words_coverage` serve requests without vectors; they, and the
     bands, were set by hand.
     """
 
@@ -60,6 +63,11 @@ class Fit:
     likeness_cosine: float = 8.14
     answered: float = 0.0
     unanswered: float = 0.0
+    world_offset: float = -3.73
+    world_cosine: float = 13.23
+    world_coverage: float = 3.99
+    world_length: float = 0.183
+    elsewhere: float = -10.13
 
     def chance(
         self, cosine: float | None, coverage: float, terms: int, near: tuple[float, float] = (0.0, 0.0)
@@ -75,7 +83,18 @@ class Fit:
         """The chance that the best hit is right, 0 to 1."""
         if evidence.foreign and evidence.cosine is not None:
             return self.likeness(evidence.cosine)
-        return self.chance(evidence.cosine, evidence.coverage, evidence.terms, evidence.near)
+        fit = self if evidence.elsewhere is None else self._told(evidence.elsewhere)
+        return fit.chance(evidence.cosine, evidence.coverage, evidence.terms, evidence.near)
+
+    def _told(self, elsewhere: float) -> Fit:
+        """The fit for a request that is so near to what tools elsewhere do."""
+        return replace(
+            self,
+            offset=self.world_offset + self.elsewhere * elsewhere,
+            cosine=self.world_cosine,
+            coverage=self.world_coverage,
+            length=self.world_length,
+        )
 
     def likeness(self, cosine: float) -> float:
         """The same where a request and the tools are in different languages, so that only similarity tells."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -31,6 +31,13 @@ LOOKED: Final = 20
 """Reasons of so many of the best rows are looked up at once."""
 
 
+class Told(NamedTuple):
+    """How near a request is to judged ones, and to what tools elsewhere do (None when that is not known)."""
+
+    near: tuple[float, float] = FAR
+    elsewhere: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HybridRanker:
     """Ranks by the fused score of words and similarity (see `fusion` and `Settings`).
@@ -48,7 +55,7 @@ class HybridRanker:
         notes = (
             [] if len(text) == len(request) else [f"only the first and last {MAX_REQUEST // 2} characters were read"]
         )
-        voting, near = self._ballots(text, view, notes)
+        voting, told = self._ballots(text, view, notes)
         if not voting:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
         rows = _pool(voting, view, max(self.settings.pool, depth))
@@ -58,7 +65,7 @@ class HybridRanker:
         order = np.lexsort((rows, -scores))[:depth]
         for ballot in voting:
             ballot.look(rows[order[:LOOKED]])
-        evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), near) if len(order) else None
+        evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), told) if len(order) else None
         return Ranked(
             rows=rows[order],
             scores=scores[order],
@@ -68,10 +75,8 @@ class HybridRanker:
             notes=tuple(notes),
         )
 
-    def _ballots(
-        self, text: str, view: ToolView, notes: list[str]
-    ) -> tuple[Sequence[Ballot | RoutedBallot], tuple[float, float]]:
-        """One ballot for the whole request, then one for each clause, and how near the request is to judged ones.
+    def _ballots(self, text: str, view: ToolView, notes: list[str]) -> tuple[Sequence[Ballot | RoutedBallot], Told]:
+        """One ballot for the whole request, then one for each clause, and what the request's vector tells by itself.
 
         There are no ballots when there are no words.
         """
@@ -79,10 +84,10 @@ class HybridRanker:
         readings = [read(part, view, self.settings) for part in parts]
         notes += dict.fromkeys(note for reading in readings for note in reading.notes)
         if not readings[0].terms:
-            return [], FAR
+            return [], Told()
         vectors = _vectors([reading.text for reading in readings], view.corpus, self.settings, notes)
-        near = self.likeness.near(vectors[0]) if self.likeness and vectors else FAR
-        return ballots(readings, vectors, view, self.settings), near
+        told = _told(readings[0].text, vectors[0], view.corpus, self.likeness) if vectors else Told()
+        return ballots(readings, vectors, view, self.settings), told
 
     def _scores(self, ballots: Sequence[Ballot | RoutedBallot], rows: Rows) -> Points:
         whole, *parts = (ballot.votes(rows) for ballot in ballots)
@@ -102,11 +107,26 @@ class HybridRanker:
         return (*whole.reasons(row, 1 - share), Reason("clause", share * points, text[:200]))
 
 
-def _evidence(ballot: Ballot | RoutedBallot, corpus: Corpus, row: int, near: tuple[float, float]) -> Evidence:
+def _told(text: str, vector: Floats, corpus: Corpus, likeness: Likeness | None) -> Told:
+    near = likeness.near(vector) if likeness else FAR
+    elsewhere = cast("Callable[[Floats], float] | None", getattr(corpus.encoder, "elsewhere", None))
+    if elsewhere is None or language(text) not in cast("Sequence[str]", getattr(corpus.encoder, "languages", ())):
+        return Told(near)
+    return Told(near, elsewhere(vector))
+
+
+def _evidence(ballot: Ballot | RoutedBallot, corpus: Corpus, row: int, told: Told) -> Evidence:
     weights = rarity(ballot, corpus)
     coverage = sum(weights[term] for term in ballot.matched(row)) / (sum(weights.values()) or 1.0)
     cosine = ballot.cosine(row)
-    return Evidence(cosine=cosine, coverage=coverage, terms=len(ballot.terms), near=near, foreign=ballot.foreign)
+    return Evidence(
+        cosine=cosine,
+        coverage=coverage,
+        terms=len(ballot.terms),
+        near=told.near,
+        foreign=ballot.foreign,
+        elsewhere=told.elsewhere,
+    )
 
 
 def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:
