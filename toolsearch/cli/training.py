@@ -40,7 +40,7 @@ class TrainOptions:
     kind: Annotated[Kind | None, typer.Argument(help="What to train.", show_default=False)] = None
     data: Annotated[Path | None, typer.Option(help="Folder of the sources that the recipe names.")] = None
     out: Annotated[Path | None, typer.Option(help="Folder of what is made; a stopped run goes on there.")] = None
-    recipe: Annotated[Path | None, typer.Option(help="TOML file; by default the one that made our own.")] = None
+    recipe: Annotated[Path | None, typer.Option(help="TOML file; by default that of the project.")] = None
     leave_out: Annotated[list[str] | None, typer.Option(metavar="PART", help="Not trained on; repeatable.")] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Another seed than the recipe's.")] = None
     steps: Annotated[int | None, typer.Option(min=1, help="Other steps than the recipe's.")] = None
