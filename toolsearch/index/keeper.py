@@ -18,6 +18,8 @@ from toolsearch.index.pieces import CACHED, Piece
 from toolsearch.index.state import Maker, State, wordy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from toolsearch.index.layout import Layout
     from toolsearch.index.store import Store
     from toolsearch.protocols import Encoder
@@ -47,6 +49,7 @@ class Keeper:
         self._publishes = publish
         parsed: Recent[ToolSpec] = Recent(CACHED)
         self._maker = Maker(store=store, encoder=encoder, parsed=parsed)
+        self._folder: Path | None = None
         self._lock = threading.Lock()
         self._moved = -1 if watch is None else watch.moved()
         self._state = self._opened()
@@ -70,8 +73,30 @@ class Keeper:
             self._advance()
             settled = self._state.base is not base
             if settled:
-                self._publish_if_possible()
+                self._publish_if_possible(self._state)
         return settled
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much has changed that `compact` is worth its while."""
+        return self._state.crowded
+
+    def compact(self) -> bool:
+        """Make base and delta one, and write that to disk, while others search and change; tells whether it was done.
+
+        What changes meanwhile becomes the new delta.
+        """
+        with self._lock:
+            maker, start = self._maker, self._state
+        whole = maker.whole([start.base, start.delta], start.corpus.generation)
+        with self._lock:
+            if self._maker is not maker or self._state.base is not start.base:
+                return False
+            generation, lease = leased(self._layout, self._store)
+            newest = maker.later(whole, generation) if generation != whole.corpus.generation else whole
+            self._state = _holding(newest, lease)
+        self._publish_if_possible(whole)
+        return True
 
     def rebase(self, encoder: Encoder | None, *, anew: bool = False) -> None:
         """One base of the newest generation, with the vectors of this encoder, written to disk.
@@ -90,7 +115,7 @@ class Keeper:
                 generation, lease = leased(self._layout, self._store)
                 self._state = _holding(self._maker.whole(pieces, generation), lease)
             self.notes = ()
-            self._publish()
+            self._publish(self._state)
 
     def _settled(self) -> bool:
         """Whether the base is the newest generation, whole, with every vector."""
@@ -103,14 +128,24 @@ class Keeper:
     def _advance(self) -> None:
         if self._store.generation != self._state.corpus.generation:
             generation, lease = leased(self._layout, self._store)
-            self._state = _holding(self._maker.later(self._state, generation), lease)
+            later = self._maker.later(self._state, generation)
+            self._state = _holding(self._on_newer_base(generation) or later if later.crowded else later, lease)
+
+    def _on_newer_base(self, generation: int) -> State | None:
+        """The state on a base that another process has written since ours was read; None when there is none."""
+        if self._layout is None or derived.newest(self._layout) == self._folder:
+            return None
+        found = self._loaded()
+        if found is None or found[1].encoder != _name(self._maker.encoder) or found[1].generation > generation:
+            return None
+        return self._maker.on(found[0], found[1].generation, generation)
 
     def _opened(self) -> State:
         found = self._loaded()
         generation, lease = leased(self._layout, self._store)
         if found is None or found[1].generation > generation:
             self._state = _holding(self._maker.whole([], generation), lease)
-            self._publish_if_possible()
+            self._publish_if_possible(self._state)
             return self._state
         base, facts = found
         encoder = self._maker.encoder
@@ -132,6 +167,7 @@ class Keeper:
                 self.notes = (f"{fault}; made again from the tools. To write them anew: {self._layout.mend}",)
                 return None
             if found[1].analyser == text.ANALYSER:
+                self._folder = folder
                 return found
             self.notes = (
                 f"the words were made by analyser {found[1].analyser!r}, this is {text.ANALYSER!r}; made again from "
@@ -140,26 +176,27 @@ class Keeper:
             return None
         return None
 
-    def _publish_if_possible(self) -> None:
+    def _publish_if_possible(self, state: State) -> None:
         """Write derived files that were missing, when this process may and nobody else does."""
         if self._layout is None or not self._publishes:
             return
         try:
             with named_faults(self._layout.root), BuildLock(self._layout.lock):
-                self._publish()
+                self._publish(state)
         except IndexBusy:
             return
         except IndexFault as fault:
             self.notes = (*self.notes, str(fault))
 
-    def _publish(self) -> None:
+    def _publish(self, state: State) -> None:
         if self._layout is None:
             return
         facts = derived.Facts(
-            generation=self._state.corpus.generation, encoder=_name(self._maker.encoder), analyser=text.ANALYSER
+            generation=state.corpus.generation, encoder=_name(self._maker.encoder), analyser=text.ANALYSER
         )
         with named_faults(self._layout.root):
-            derived.sweep(self._layout, derived.publish(self._layout, self._state.base, facts))
+            self._folder = derived.publish(self._layout, state.base, facts)
+            derived.sweep(self._layout, self._folder)
 
 
 def _name(encoder: Encoder | None) -> str | None:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 SMALL: Final = 1024
 """A delta up to this size is never merged into its base."""
 SHARE: Final = 16
-"""Above SMALL, changes may come to one row for SHARE rows of the base."""
+"""Above SMALL, changes may come to one row for SHARE rows of the base; then base and delta should become one."""
+HARD: Final = 4
+"""So many times as many changes, and they become one before anybody goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,6 +37,16 @@ class State:
     base: Piece
     delta: Piece
     live: Mask
+
+    @property
+    def changes(self) -> int:
+        """Rows of the delta, and rows of the base that have left."""
+        return len(self.delta) + int(np.count_nonzero(~self.live))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether base and delta should become one, to be searched quickly and to give space back."""
+        return self.changes > max(SMALL, len(self.base) // SHARE)
 
     @property
     def places(self) -> Numbers:
@@ -71,7 +83,7 @@ class Maker:
         old = state.delta.rows
         rows = old.take(~np.isin(old.rows, died, assume_unique=True)).then(born)
         changes = len(rows.rows) + int(np.count_nonzero(~live))
-        if changes > max(SMALL, len(state.base) // SHARE):
+        if changes > HARD * max(SMALL, len(state.base) // SHARE):
             return self.whole([state.base, state.delta], generation)
         return self._state(state.base, self._joined([state.delta], rows), live, generation)
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 WAIT: Final = 30.0
 """Seconds that a writer waits for another one."""
+PAGES: Final = 50_000
+"""Pages of 4 kB that are given back at a time, so that nobody waits long."""
 
 EVERY_ENTRY: Final = """
 SELECT e.tool, e.row, b.hash, e.origin, e.place FROM entries e CROSS JOIN bodies b ON b.number = e.body
@@ -92,6 +94,8 @@ class Store:
             self._check_format()
 
     def _prepare(self) -> None:
+        # Only a database without tables takes this on.
+        self._connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         if self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
             self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=FULL")
@@ -252,6 +256,13 @@ class Store:
         rows = [(encoder, text, vector.astype(np.float32).tobytes()) for text, vector in vectors.items()]
         with self.writing() as transaction:
             transaction.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def give_back(self) -> None:
+        """Return free pages at the end of a collection to the disk, at most PAGES, and cut the journal."""
+        with self.guarded():
+            # A plain execute would stop after one page.
+            self._connection.executescript(f"PRAGMA incremental_vacuum({PAGES})")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def copy_to(self, path: Path) -> None:
         """Write a copy of the database, as of one moment; others may write meanwhile.

@@ -222,7 +222,8 @@ class ToolIndex:
         return len(self._parts.keeper.current().corpus)
 
     def close(self) -> None:
-        """Let the files go; later calls raise IndexFault."""
+        """Let the files go, when changes are compacted; later calls raise IndexFault."""
+        self._writer.settled()
         self._parts.close()
 
     def __enter__(self) -> Self:

@@ -6,7 +6,7 @@ import threading
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from toolsearch.errors import EncoderFailed, IndexReadOnly
+from toolsearch.errors import EncoderFailed, IndexFault, IndexReadOnly
 from toolsearch.index import changes
 from toolsearch.index.encoding import encode_missing, encode_staged
 from toolsearch.index.feeds import GivenTools
@@ -30,6 +30,7 @@ class Writer:
         self._parts = parts
         self._changing = threading.Lock()
         self.notes: tuple[str, ...] = ()
+        self._compacting: threading.Thread | None = None
 
     def upsert(self, specs: Iterable[ToolSpec]) -> Changes:
         """Add tools, or change those with their ids."""
@@ -82,6 +83,8 @@ class Writer:
             done = write(store)
             if self._parts.keeper.refresh():
                 self.collect()
+            elif self._parts.keeper.crowded:
+                self._begin_compacting()
             elif encoded and not done:
                 self._parts.keeper.rebase(self._parts.encoder)
         return done
@@ -104,6 +107,26 @@ class Writer:
         if store is not None:
             kept = oldest(self._parts.layout, store.generation)
             changes.collect(store, kept, None if encoder is None else encoder.id, self._building)
+            store.give_back()
+
+    def settled(self) -> None:
+        """Wait until nothing is compacted any more."""
+        running = self._compacting
+        if running is not None:
+            running.join()
+
+    def _begin_compacting(self) -> None:
+        """Compact on a thread of its own, once at a time."""
+        if self._compacting is None or not self._compacting.is_alive():
+            self._compacting = threading.Thread(target=self._compact, name="compact")
+            self._compacting.start()
+
+    def _compact(self) -> None:
+        try:
+            if self._parts.keeper.compact():
+                self.collect()
+        except IndexFault as fault:
+            self.notes = (f"changes could not be compacted: {str(fault)[:200]}",)
 
     def _building(self) -> bool:
         return self._parts.layout is not None and held(self._parts.layout.lock)

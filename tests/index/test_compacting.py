@@ -1,0 +1,71 @@
+"""Base and delta become one on a thread of their own, and space is given back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.index.catalogs import by_words, catalog, ids, tool
+from tests.strategies.words_encoder import WordsEncoder
+from toolsearch.index import derived, state
+from toolsearch.index.layout import Layout
+from toolsearch.index.tool_index import ToolIndex
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten changes are many."""
+    monkeypatch.setattr(state, "SMALL", 10)
+
+
+def test_changes_are_compacted_beside_searches(tmp_path: Path) -> None:
+    """After many changes there is one new base on disk, which equals a fresh build; a reader takes it over."""
+    root = tmp_path / "i"
+    with ToolIndex.build(root, catalog(30), encoder=WordsEncoder()) as index:
+        before = derived.newest(Layout(root))
+        with ToolIndex.open(root, read_only=True, encoder=WordsEncoder()) as reader:
+            for number in range(20):
+                index.upsert([tool(number, f"violin number {number}")])
+                assert by_words(index, f"number {number}")[0][0] == f"tool_{number}"
+            index._writer.settled()
+            assert derived.newest(Layout(root)) != before
+            index.remove(["tool_3"])
+            assert len(reader) == 29
+            assert not reader._parts.keeper._state.crowded
+            with ToolIndex.from_tools(list(index.view()), encoder=WordsEncoder()) as fresh:
+                for one in (index, reader):
+                    assert ids(one) == ids(fresh)
+                    assert by_words(one, "violin letter number", 40) == by_words(fresh, "violin letter number", 40)
+
+
+def test_what_changes_meanwhile_is_the_new_delta(tmp_path: Path) -> None:
+    """A base made of an older generation carries the changes that came while it was made."""
+    with ToolIndex.build(tmp_path / "i", catalog(30), encoder="") as index:
+        keeper = index._parts.keeper
+        index.upsert([tool(1, "one thing")])
+        whole = keeper._maker.whole
+
+        def slow(*given: object) -> state.State:
+            made = whole(*given)  # type: ignore[arg-type]
+            index.upsert([tool(2, "another thing")])
+            return made
+
+        keeper._maker = type("Slow", (), {"whole": staticmethod(slow), "later": keeper._maker.later, "encoder": None})()
+        assert keeper.compact()
+        assert keeper._state.changes == 2
+        assert ids(index)[-2:] == ["tool_1", "tool_2"]
+
+
+def test_space_is_given_back(tmp_path: Path) -> None:
+    """The files shrink after large tools have left and nobody holds their generation."""
+    root = tmp_path / "i"
+    with ToolIndex.build(root, catalog(30), encoder="") as index:
+        index.upsert([tool(number, f"large {number} " + "word " * 20_000) for number in range(100, 110)])
+        full = sum(file.stat().st_size for file in Layout(root).data.glob("truth*"))
+        index.remove([f"tool_{number}" for number in range(100, 110)])
+        for number in range(70):
+            index.upsert([tool(number % 30, f"step {number}")])
+        index._writer.settled()
+        index._writer.collect()
+        assert sum(file.stat().st_size for file in Layout(root).data.glob("truth*")) < full / 4
