@@ -25,6 +25,7 @@ from benchmarks.peers.run import Order, run_peers
 from benchmarks.peers.table import peers_markdown
 from benchmarks.runner import RUNS, answers_of, run_all
 from benchmarks.scale.command import scale
+from benchmarks.scale.survival import survival
 from benchmarks.service import measure as measure_service
 from benchmarks.slices import slices_table
 from benchmarks.tasks import Task, demo, development_parts, evenly
@@ -36,6 +37,7 @@ from toolsearch.evaluation.tables import differences
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Measure retrieval quality and cost.")
 
 app.command()(scale)
+app.command()(survival)
 
 
 @app.command()
