@@ -157,3 +157,14 @@ def test_moments_add_up() -> None:
         Moments.of(VECTORS, first).spread(VECTORS[0]), rel=1e-5
     )
     assert (whole - whole).spread(VECTORS[0]) == (0.0, 0.0)
+
+
+def test_training_is_used_again(segment: DenseSegment) -> None:
+    """An index filled with other vectors of the same kind finds as much, and far other vectors are trained anew."""
+    assert segment.nearest is not None
+    changed = np.concatenate([VECTORS[5:], clustered(5, 9)])
+    again = DenseSegment.of(changed).planned(segment.nearest)
+    assert again.nearest is not None
+    assert again.nearest.recall >= nearest.AIM
+    assert segment.nearest.index.ntotal == ROWS
+    assert segment.nearest.refilled(clustered(200)[:, :16].copy()) is None

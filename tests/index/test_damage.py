@@ -92,6 +92,17 @@ def test_a_flipped_bit_is_found_and_repaired(root: Path) -> None:
         assert index.verify(repair=True).ok
 
 
+@pytest.mark.parametrize("harm", [(b"), }", b"(, }"), (b"'descr'", b"'descq'"), (b"{", b"\x00"), (b"NUMPY", b"NUMPX")])
+def test_a_damaged_header_is_noticed_at_opening(root: Path, harm: tuple[bytes, bytes]) -> None:
+    """A header of an array that cannot be read is named, and the files are made anew."""
+    path = folder(root) / "lengths.npy"
+    path.write_bytes(path.read_bytes().replace(*harm, 1))
+    with opened(root) as index:
+        assert by_words(index, tool(1).description)
+        assert index.status.notes
+        assert index.verify().ok
+
+
 def test_numbers_that_point_outside_are_noticed(root: Path) -> None:
     """Rows that do not exist would crash a search: the arrays are refused at opening."""
     path = folder(root) / "words_rows.npy"

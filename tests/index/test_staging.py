@@ -10,7 +10,7 @@ import pytest
 from tests.index.catalogs import by_words, ids
 from toolsearch.catalog.loaded import Problem
 from toolsearch.errors import InvalidInput, InvalidSource
-from toolsearch.index import changes, staging
+from toolsearch.index import bodies, changes, staging
 from toolsearch.index.feeds import SourceTools
 from toolsearch.index.locks import BuildLock
 from toolsearch.index.staging import Stage
@@ -48,7 +48,7 @@ def test_known_lines_are_found_by_their_text(tmp_path: Path) -> None:
     store = Store(tmp_path / "i")
     line = source.read_text().splitlines()[0]
     digest = staging._digest(f"  {line}\n")
-    assert store.lines([digest, "other"]) == {digest: ("one", store.entries()["one"].hash, "")}
+    assert bodies.lines(store, [digest, "other"]) == {digest: ("one", store.entries()["one"].hash, "")}
     store.close()
     written(source, ["two"])
     ToolIndex.build(tmp_path / "i", SourceTools([source]), encoder="").close()
@@ -56,7 +56,7 @@ def test_known_lines_are_found_by_their_text(tmp_path: Path) -> None:
         writer = index._parts.writer
         assert writer is not None
         changes.collect(writer, writer.generation, None)
-        assert writer.lines([digest]) == {}
+        assert bodies.lines(writer, [digest]) == {}
 
 
 @pytest.mark.parametrize("again", [False, True])

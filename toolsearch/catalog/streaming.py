@@ -38,11 +38,11 @@ def entries(source: str | Path, *, keep_going: bool = False) -> Iterator[Entry |
     """
     path = Path(source)
     for file in folder_files(path) if path.is_dir() else [source]:
-        if Path(file).suffix == ".jsonl" and Path(file).exists():
-            lines = numbered_lines(Path(file))
-            yield from (Entry(f"{Path(file).name}:{number}", line=line) for number, line in lines)
+        name = Path(file).name
+        if name.endswith(".jsonl") and Path(file).exists():
+            yield from (Entry(f"{name}:{number}", line=line) for number, line in numbered_lines(Path(file)))
             continue
         loaded = load(file, keep_going=keep_going)
-        where = Path(file).name if path.is_dir() else str(source)
+        where = name if path.is_dir() else str(source)
         yield from (Entry(where, spec=tool.spec) for tool in loaded.tools)
         yield from loaded.problems

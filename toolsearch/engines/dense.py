@@ -7,7 +7,7 @@ approximate index besides (see `nearest`), which only proposes rows: scores and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Final, cast
@@ -48,6 +48,8 @@ class DenseSegment:
     missing: Mask
     nearest: Nearest | None = None
     moments: Moments | None = None
+    hopeless: bool = False
+    """Whether an approximate index was tried and found too little."""
 
     @classmethod
     def of(cls, vectors: Floats, missing: Mask | None = None) -> DenseSegment:
@@ -58,13 +60,18 @@ class DenseSegment:
         kept = np.where(absent[:, None], np.float32(0), vectors) if absent.any() else vectors
         return cls(np.ascontiguousarray(kept, np.float32), absent)
 
-    def planned(self) -> DenseSegment:
-        """The same, with an approximate index when it is large and one is good enough."""
-        if len(self) <= EXACT or self.nearest is not None:
+    def planned(self, like: Nearest | None = None) -> DenseSegment:
+        """The same, with an approximate index when it is large and one is good enough.
+
+        One that was made for nearly the same vectors, `like`, saves training.
+        """
+        if len(self) <= EXACT or self.nearest is not None or self.hopeless:
             return self
-        nearest = Nearest.trained(self.vectors)
-        moments = Moments.of(self.vectors, np.flatnonzero(~self.missing))
-        return self if nearest is None else DenseSegment(self.vectors, self.missing, nearest, moments)
+        nearest = None if like is None else like.refilled(self.vectors)
+        nearest = nearest or Nearest.trained(self.vectors)
+        if nearest is None:
+            return replace(self, hopeless=True)
+        return replace(self, nearest=nearest, moments=Moments.of(self.vectors, np.flatnonzero(~self.missing)))
 
     def spread(self, own: Mask | None) -> Moments:
         """Moments of the rows of a mask that have a vector; None means every row."""

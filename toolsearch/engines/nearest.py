@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -63,7 +63,7 @@ class Nearest:
         """An index of vectors, (rows, dimension) float32; None when none is good enough."""
         faiss = import_module("faiss")
         rows, dimension = vectors.shape
-        cells = 1 if rows < CELLS_FROM else 2 ** round(math.log2(2 * math.sqrt(rows)))
+        cells = _cells(rows)
         index = faiss.index_factory(dimension, f"IVF{cells},RaBitQ,Refine(SQ8)", faiss.METRIC_INNER_PRODUCT)
         learned = min(rows, max(PER_CELL * cells, EXACT))
         index.train(np.ascontiguousarray(vectors[np.arange(learned, dtype=np.int64) * rows // learned]))
@@ -78,6 +78,20 @@ class Nearest:
             if recall >= AIM or (recall >= LEAST and effort == _efforts(rows, cells)[-1]):
                 return cls(index, body, effort, recall)
         return None
+
+    def refilled(self, vectors: Floats) -> Nearest | None:
+        """An index of other vectors with the same training and effort; None when it finds too little or cannot fit."""
+        faiss = import_module("faiss")
+        if vectors.shape[1] != self.index.d or self.cells != _cells(len(vectors)):
+            return None
+        index = faiss.clone_index(self.index)
+        index.reset()
+        for start in range(0, len(vectors), EXACT):
+            index.add(np.ascontiguousarray(vectors[start : start + EXACT]))
+        found = Nearest(index, cast("Bytes", faiss.serialize_index(index)), self.effort, 0.0)
+        requests = mixed(vectors, SAMPLE)
+        recall = found.measured(vectors, requests, exact_best(vectors, requests))
+        return replace(found, recall=recall) if recall >= AIM else None
 
     @property
     def cells(self) -> int:
@@ -130,6 +144,10 @@ class Nearest:
             raise ValueError(f"the approximate index has {index.ntotal} rows where {rows} were written")
         probes, factor, recall = cast("list[float]", arrays["nearest_effort"].tolist())
         return cls(index, body, Effort(int(probes), int(factor)), recall)
+
+
+def _cells(rows: int) -> int:
+    return 1 if rows < CELLS_FROM else 2 ** round(math.log2(2 * math.sqrt(rows)))
 
 
 def _efforts(rows: int, cells: int) -> list[Effort]:

@@ -8,6 +8,7 @@ import os
 import shutil
 import uuid
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -50,6 +51,18 @@ TYPES: Final = {
     "_weights": "float32",
     "_hashes": "uint64",
 }
+
+UNREADABLE: Final = (
+    KeyError,
+    TypeError,
+    ValueError,
+    OSError,
+    EOFError,
+    # What numpy lets through from reading a damaged header as Python.
+    SyntaxError,
+    TokenError,
+    MemoryError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +123,7 @@ def load(folder: Path) -> tuple[Piece, Facts]:
         facts = Facts(
             generation=int(manifest["generation"]), encoder=manifest["encoder"], analyser=str(manifest["analyser"])
         )
-    except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise IndexDamaged(f"derived files in {str(folder)!r} cannot be read ({str(error)[:160]})") from None
     _check_bounds(folder, segment, rows)
     return Piece(segment, rows), facts

@@ -6,6 +6,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
+from toolsearch.index import bodies
 from toolsearch.index.progress import Progress, silent
 from toolsearch.strategies.vectors import checked
 from toolsearch.text import encoder_text
@@ -95,7 +96,7 @@ def _waiting(store: Store, encoder: str, tools: Sequence[Staged]) -> list[str]:
         hashes = [one.hash for one in tools[start : start + ASKED]]
         done = store.vectored(encoder, hashes)
         lacking = [own for own in hashes if own not in done]
-        found += store.lengths(lacking) if lacking else []
+        found += bodies.lengths(store, lacking) if lacking else []
     return [own for _, own in sorted(found)]
 
 
@@ -103,8 +104,8 @@ def _batches(store: Store, encoder: str, waiting: Sequence[str]) -> Iterator[Bat
     """Texts in batches, by length within a block; a text that several tools have once."""
     seen: set[str] = set()
     for start in range(0, len(waiting), BATCH * 8):
-        bodies = store.by_hash(waiting[start : start + BATCH * 8])
-        texts = {key: encoder_text(ToolSpec.from_json(body)) for key, body in bodies if key not in seen}
+        found = bodies.by_hash(store, waiting[start : start + BATCH * 8])
+        texts = {key: encoder_text(ToolSpec.from_json(body)) for key, body in found if key not in seen}
         seen.update(texts)
         for known in store.encoded(encoder, list(texts)):
             del texts[known]

@@ -122,7 +122,7 @@ class Keeper:
         state, dense = self._state, self._state.base.segment.dense
         lacking = self._maker.encoder is not None and (dense is None or bool(dense.missing.any()))
         whole = not len(state.delta) and bool(state.live.all())
-        planned = dense is None or dense.nearest is not None or len(dense) <= EXACT
+        planned = dense is None or dense.nearest is not None or dense.hopeless or len(dense) <= EXACT
         return whole and planned and not lacking and state.corpus.generation == self._store.generation
 
     def _advance(self) -> None:

@@ -77,9 +77,11 @@ def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | Non
     return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, encoder, dimension), rows)
 
 
-def planned(piece: Piece) -> Piece:
-    """The piece, ready for approximate search when it is large."""
-    dense = None if piece.segment.dense is None else piece.segment.dense.planned()
+def planned(piece: Piece, before: Sequence[Piece] = ()) -> Piece:
+    """The piece, ready for approximate search when it is large; what was trained `before` is used again if it fits."""
+    trained = (one.segment.dense.nearest for one in before if one.segment.dense is not None)
+    like = next((one for one in trained if one is not None), None)
+    dense = None if piece.segment.dense is None else piece.segment.dense.planned(like)
     return piece if dense is piece.segment.dense else Piece(replace(piece.segment, dense=dense), piece.rows)
 
 

@@ -83,12 +83,15 @@ def strategy(parts: Parts) -> str:
 
 
 def row_numbers(state: State, view: ToolView) -> NDArray[np.int64] | None:
-    """Numbers of the rows that a view's caller may see, (n,) int64 in catalog order; None when the state is another.
+    """What differs when a view's caller sees other tools, (n,) int64; None when the state is another.
 
-    A number is given once and never again: a tool that changes gets a new one.
+    For whoever sees all it is the generation; else the numbers of the rows in catalog order. A number is given once
+    and never again: a tool that changes gets a new one.
     """
     if state.corpus is not view.corpus:
         return None
+    if view.allowed == state.corpus.everyone():
+        return np.array([-1, state.corpus.generation], np.int64)
     return np.concatenate([state.base.rows.rows, state.delta.rows.rows])[state.corpus.rows(view.allowed)]
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from toolsearch.catalog.jsonl import READER
+from toolsearch.index import bodies
 from toolsearch.index.changes import Prepared, Staged
 from toolsearch.index.progress import Progress, silent
 from toolsearch.tool import SPEC_VERSION
@@ -56,7 +57,7 @@ class Stage:
 
     def _take(self, block: Sequence[Entry]) -> None:
         digests = ["" if entry.spec else _digest(entry.line) for entry in block]
-        known = {} if self._anew else self._store.lines([digest for digest in digests if digest])
+        known = {} if self._anew else bodies.lines(self._store, [digest for digest in digests if digest])
         fresh: list[tuple[Prepared, str]] = []
         for entry, digest in zip(block, digests, strict=True):
             if digest in known:
@@ -81,15 +82,15 @@ class Stage:
 
     def _write(self, fresh: Sequence[tuple[Prepared, str]]) -> None:
         there: set[str] = (
-            set() if self._anew else {own for _, own in self._store.lengths([one.hash for one, _ in fresh])}
+            set() if self._anew else {own for _, own in bodies.lengths(self._store, [one.hash for one, _ in fresh])}
         )
-        bodies = [(one.hash, one.text_hash, one.body) for one, _ in fresh if one.hash not in there]
+        fresh_bodies = [(one.hash, one.text_hash, one.body) for one, _ in fresh if one.hash not in there]
         lines = [(digest, one.tool, one.origin, one.hash) for one, digest in fresh if digest]
         with self._store.writing() as transaction:
             transaction.executemany(
                 "INSERT INTO bodies (hash, text, body) VALUES (?, ?, ?) "
                 "ON CONFLICT (hash) DO UPDATE SET text = excluded.text WHERE text <> excluded.text",
-                bodies,
+                fresh_bodies,
             )
             transaction.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", lines)
 

@@ -64,7 +64,7 @@ class Maker:
 
     def whole(self, pieces: list[Piece], generation: int) -> State:
         """A state of one base, taken as far as possible from what the pieces hold."""
-        base = planned(self._joined(pieces, self.store.rows(generation)))
+        base = planned(self._joined(pieces, self.store.rows(generation)), pieces)
         return self._state(base, self.nothing(), np.ones(len(base), np.bool_), generation)
 
     def on(self, base: Piece, built: int, generation: int) -> State:

@@ -232,25 +232,6 @@ class Store:
         statement = "SELECT v.text FROM json_each(?) j CROSS JOIN vectors v ON v.encoder = ? AND v.text = j.value"
         return {str(text) for (text,) in self.read(statement, (json.dumps(texts), encoder))}
 
-    def lines(self, digests: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-        """Those lines that were read before and whose body is here: digest -> id, hash of the body, origin."""
-        statement = (
-            "SELECT l.line, l.tool, l.body, l.origin FROM json_each(?) j CROSS JOIN lines l ON l.line = j.value "
-            "CROSS JOIN bodies b ON b.hash = l.body"
-        )
-        found = self.read(statement, (json.dumps(digests),))
-        return {str(line): (str(tool), str(body), str(origin)) for line, tool, body, origin in found}
-
-    def lengths(self, hashes: Sequence[str]) -> list[tuple[int, str]]:
-        """Length of the JSON of each body that is here, with its hash."""
-        statement = "SELECT length(b.body), b.hash FROM json_each(?) j CROSS JOIN bodies b ON b.hash = j.value"
-        return [(cast("int", size), str(own)) for size, own in self.read(statement, (json.dumps(hashes),))]
-
-    def by_hash(self, hashes: Sequence[str]) -> list[tuple[str, str]]:
-        """Hash of the encoder's text, and JSON, of each body that is here."""
-        statement = "SELECT b.text, b.body FROM json_each(?) j CROSS JOIN bodies b ON b.hash = j.value"
-        return [(str(text), str(body)) for text, body in self.read(statement, (json.dumps(hashes),))]
-
     def keep_vectors(self, encoder: str, vectors: Mapping[str, Floats]) -> None:
         """Keep vectors by hash of their text, durably."""
         rows = [(encoder, text, vector.astype(np.float32).tobytes()) for text, vector in vectors.items()]
