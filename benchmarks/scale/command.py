@@ -7,12 +7,13 @@ import multiprocessing
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from benchmarks.scale.measure import Size, built, measured
+from benchmarks.scale.measure import Size, built, compared, measured
 from toolsearch.evaluation.record import origin
 
 
@@ -20,6 +21,7 @@ def scale(
     sizes: Annotated[str, typer.Option(help="Numbers of tools, separated by commas.")] = "1000,10000,100000",
     data: Annotated[Path | None, typer.Option(help="Folder of sets to recombine; without it, the demo.")] = None,
     real: Annotated[int, typer.Option(help="Up to so many tools get vectors from the real encoder.")] = 1000,
+    peers: Annotated[str, typer.Option(help="Peers that run in this environment, separated by commas.")] = "",
     seed: Annotated[int, typer.Option(help="Seed of tools and vectors.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
 ) -> None:
@@ -29,6 +31,8 @@ def scale(
         with tempfile.TemporaryDirectory() as folder:
             size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=Path(folder) / "index")
             found.append({**_alone(built, size), **_alone(measured, size)})
+        if peers:
+            found[-1] |= _alone(partial(compared, tuple(peers.split(","))), size)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps({**origin(), "seed": seed, "sizes": found}, indent=1) + "\n", "utf-8")
         print(table(found) + "\n", flush=True)

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.scale.catalog import SHARES, PerturbedEncoder, Recipes, parents
+from benchmarks.scale.others import asked_of_others
 from toolsearch import ToolIndex
 from toolsearch.catalog.streaming import Entry
 from toolsearch.evaluation.record import folder_size
@@ -58,11 +59,10 @@ def measured(size: Size) -> dict[str, Any]:
     """Opening, asking and changing; times in ms of CPU unless the name says otherwise. For a process of its own."""
     recipes = _recipes(size)
     encoder = _encoder(size, recipes)
-    real = recipes.real
     idle, before, wall = _memory(), time.process_time(), time.perf_counter()
     index = ToolIndex.open(size.folder, encoder=encoder or "builtin")
     figures: dict[str, Any] = {"open": _ms(before), "open wall": (time.perf_counter() - wall) * 1e3}
-    requests = [spec.description.split(". ")[0][:80] for spec in real[:: max(1, len(real) // ASKED)][:ASKED]]
+    requests = _requests(recipes)
     with index:
         figures |= _queries(index, requests)
         figures["serving, memory MB"] = _memory() - idle
@@ -70,6 +70,17 @@ def measured(size: Size) -> dict[str, Any]:
         figures |= _changes(index, recipes, size)
     figures["disk after changes MB"] = folder_size(size.folder) / 1e6
     return figures
+
+
+def compared(peers: Sequence[str], size: Size) -> dict[str, float]:
+    """What peers take for the same tools and requests. For a process of its own."""
+    recipes = _recipes(size)
+    return asked_of_others(peers, recipes, size.tools, _requests(recipes))
+
+
+def _requests(recipes: Recipes) -> list[str]:
+    real = recipes.real
+    return [spec.description.split(". ")[0][:80] for spec in real[:: max(1, len(real) // ASKED)][:ASKED]]
 
 
 class _Made(SourceTools):

@@ -223,8 +223,7 @@ class ToolIndex:
 
     def close(self) -> None:
         """Let the files go, when changes are compacted; later calls raise IndexFault."""
-        self._writer.settled()
-        self._parts.close()
+        self._writer.close()
 
     def __enter__(self) -> Self:
         return self

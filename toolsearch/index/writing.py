@@ -115,6 +115,11 @@ class Writer:
         if running is not None:
             running.join()
 
+    def close(self) -> None:
+        """Let the files go when nothing is compacted any more."""
+        self.settled()
+        self._parts.close()
+
     def _begin_compacting(self) -> None:
         """Compact on a thread of its own, once at a time."""
         if self._compacting is None or not self._compacting.is_alive():
