@@ -150,7 +150,7 @@ def _mended(root: Path) -> str:
                 return ("made anew at opening" if noted else "of no effect") if ok else "lost"
             return "found and mended by verify --repair" if index.verify(repair=True).ok else "named by verify"
     except IndexFault:
-        return "named at opening"
+        return "named at opening or by verify"
 
 
 def _read_only(root: Path) -> str:

@@ -148,6 +148,13 @@ def test_a_changed_body_is_found(root: Path) -> None:
         assert any("checksum" in problem for problem in index.verify().problems)
 
 
+def test_a_body_that_is_no_json_is_named(root: Path) -> None:
+    """Repairing cannot make a tool that the database has lost; the error names the body and the ways out."""
+    changed(root, "UPDATE bodies SET body = replace(body, ':', '*') WHERE number = 3")
+    with opened(root) as index, pytest.raises(IndexFault, match="tool body 3 .* restore"):
+        index.verify(repair=True)
+
+
 def test_a_full_disk_leaves_the_old_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When derived files cannot be written, the build says so, and the index opens and answers."""
 

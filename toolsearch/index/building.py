@@ -20,6 +20,7 @@ from toolsearch.index.layout import Layout
 from toolsearch.index.leases import oldest
 from toolsearch.index.locks import BuildLock
 from toolsearch.index.opening import open_encoder, remember
+from toolsearch.index.pieces import parsed_body
 from toolsearch.index.progress import Progress, silent
 from toolsearch.index.staging import Stage
 from toolsearch.index.store import Store
@@ -125,7 +126,7 @@ def _present(store: Store) -> Iterator[ToolSpec]:
     for start in range(0, len(bodies), READ):
         numbers: list[int] = bodies[start : start + READ].tolist()
         texts = store.texts(numbers)
-        yield from (ToolSpec.from_json(texts[number]) for number in numbers)
+        yield from (parsed_body(number, texts[number]) for number in numbers)
 
 
 def _encoder(store: Store, definition: Definition | None, order: Order) -> tuple[str, Encoder | None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from toolsearch.engines.dense import DenseSegment
+from toolsearch.errors import IndexDamaged, InvalidTool
 from toolsearch.strategies.segment import Segment, dense_of, merged_segment
 from toolsearch.tool import ToolSpec
 
@@ -45,7 +46,22 @@ class StoredTools:
 
     def __getitem__(self, row: int) -> ToolSpec:
         number = int(self._bodies[row])
-        return self._parsed.get(number, lambda: ToolSpec.from_json(self._store.texts([number])[number]))
+        return self._parsed.get(number, lambda: parsed_body(number, self._store.texts([number])[number]))
+
+
+def parsed_body(number: int, body: str) -> ToolSpec:
+    """The tool of a body in the truth.
+
+    Raises:
+        IndexDamaged: it has changed since it was written.
+    """
+    try:
+        return ToolSpec.from_json(body)
+    except InvalidTool as error:
+        raise IndexDamaged(
+            f"tool body {number} in the database is damaged ({str(error)[:120]}); put back a copy with: toolsearch "
+            "index restore, or delete the data folder and build it again from its sources"
+        ) from None
 
 
 def made(store: Store, rows: Rows, encoder: str | None, dimension: int) -> Piece:
@@ -59,7 +75,7 @@ def _block(store: Store, rows: Rows, start: int) -> tuple[Segment, NDArray[np.in
     """Tools from a position on as a segment, and their places."""
     numbers: list[int] = rows.bodies[start : start + BLOCK].tolist()
     texts = store.texts(numbers)
-    segment = Segment.of([ToolSpec.from_json(texts[number]) for number in numbers])
+    segment = Segment.of([parsed_body(number, texts[number]) for number in numbers])
     return segment, np.arange(start, start + len(numbers), dtype=np.int32)
 
 
