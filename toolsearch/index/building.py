@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from toolsearch import text
-from toolsearch.catalog.sources import load
 from toolsearch.errors import IndexNotFound, InvalidInput, MissingExtra
 from toolsearch.index import changes
 from toolsearch.index.copies import settle
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from toolsearch.index.changes import Changes
+    from toolsearch.index.store import Entry
     from toolsearch.protocols import Encoder
 
 DEFAULT_ENCODER: Final = "builtin"
@@ -41,7 +41,8 @@ READ: Final = 4096
 class Order:
     """What to build. `tools` None means: from the definition's sources, or else the tools that are there.
 
-    `jobs` is how many batches are encoded, and blocks analysed, at a time.
+    `jobs` is how many batches are encoded, and blocks analysed, at a time. `kept` tells of a tool that is there and not
+    among them, by id and origin, whether it stays; then what came while they were read stays too.
     """
 
     tools: Feed | None
@@ -49,6 +50,7 @@ class Order:
     encoder: Encoder | str | None = None
     progress: Callable[[Progress], None] = silent
     jobs: int = 1
+    kept: Callable[[str, str], bool] | None = None
 
 
 def build(path: str | Path, order: Order) -> Changes:
@@ -61,7 +63,7 @@ def build(path: str | Path, order: Order) -> Changes:
     if definition is None and layout.definition.is_file():
         definition = Definition.read(layout.definition)
     feed = order.tools
-    if feed is None and definition is not None:
+    if feed is None and definition is not None and (definition.sources or not layout.truth.is_file()):
         feed = SourceTools(definition.resolved())
     if feed is None and not layout.truth.is_file():
         raise IndexNotFound(
@@ -89,15 +91,6 @@ def _unmake(layout: Layout) -> None:
         file.unlink(missing_ok=True)
 
 
-def from_sources(definition: Definition) -> list[ToolSpec]:
-    """The tools of all sources of a definition, in order.
-
-    Raises:
-        InvalidInput: a source cannot be read, or one of its tools is not acceptable.
-    """
-    return [tool.spec for source in definition.resolved() for tool in load(source).tools]
-
-
 def _built(
     store: Store,
     layout: Layout,
@@ -106,11 +99,16 @@ def _built(
     order: Order,
 ) -> Changes:
     name, encoder = _encoder(store, definition, order)
+    stays = _stays(store, order.kept)
     anew = store.meta("analyser") not in (None, text.ANALYSER)
     tools = Stage(store, feed or GivenTools(_present(store)), anew=anew).filled(order.progress)
     if encoder is not None:
-        encode_staged(store, encoder, tools, order.progress, order.jobs)
-    done = changes.arrange(store, tools)
+        others = changes.staying(store.entries(), tools, stays) if stays else []
+        encode_staged(store, encoder, [*tools, *others], order.progress, order.jobs)
+    if feed is None:
+        done = changes.Changes(unchanged=len(tools), generation=store.generation)
+    else:
+        done = changes.arrange(store, tools, stays)
     remember(store, encoder, name)
     del tools
     order.progress(Progress(stage="write", done=0, total=1))
@@ -118,6 +116,14 @@ def _built(
     changes.collect(store, oldest(layout, store.generation), None if encoder is None else encoder.id)
     order.progress(Progress(stage="write", done=1, total=1))
     return done
+
+
+def _stays(store: Store, kept: Callable[[str, str], bool] | None) -> Callable[[str, Entry], bool] | None:
+    """What tells whether a tool stays that is not given; None when none does."""
+    if kept is None:
+        return None
+    [(last,)] = store.read("SELECT coalesce(max(row), 0) FROM entries")
+    return lambda tool, entry: entry.row > cast("int", last) or kept(tool, entry.origin)
 
 
 def _present(store: Store) -> Iterator[ToolSpec]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from toolsearch import text
 from toolsearch.errors import DuplicateTool, IndexFault
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from toolsearch.index.store import Entry, Store
+    from toolsearch.protocols import Floats
     from toolsearch.tool import ToolSpec
 
 
@@ -60,6 +63,16 @@ class Prepared:
     def text_hash(self) -> str:
         """What its vector is kept under."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Encoded(NamedTuple):
+    """Vectors that come with tools, by hash of the encoder's text, and the encoder's id."""
+
+    encoder: str = ""
+    vectors: Mapping[str, Floats] = MappingProxyType({})
+
+
+NOTHING: Final = Encoded()
 
 
 class Staged(NamedTuple):
@@ -114,11 +127,11 @@ def prepared(specs: Iterable[ToolSpec], origin: str | None = None) -> list[Prepa
     return list(found.values())
 
 
-def upsert(store: Store, tools: Sequence[Prepared]) -> Changes:
+def upsert(store: Store, tools: Sequence[Prepared], encoded: Encoded = NOTHING) -> Changes:
     """Add tools or change those with their ids; a changed tool goes to the end of the catalog."""
     with store.writing() as transaction:
         present = store.entries([one.tool for one in tools])
-        _keep(transaction, [one for one in tools if _differs(one, present)])
+        _keep(transaction, [one for one in tools if _differs(one, present)], encoded)
         return _write(store, transaction, _appended(store, tools, present, {}), _changes(tools, present, {}))
 
 
@@ -129,7 +142,7 @@ def remove(store: Store, ids: Iterable[str]) -> Changes:
         return _write(store, transaction, _appended(store, (), {}, gone), _changes((), {}, gone))
 
 
-def replace(store: Store, origin: str, tools: Sequence[Prepared]) -> Changes:
+def replace(store: Store, origin: str, tools: Sequence[Prepared], encoded: Encoded = NOTHING) -> Changes:
     """Make these the tools of an origin: others of it leave, unchanged ones keep their place."""
     with store.writing() as transaction:
         present = store.entries()
@@ -137,21 +150,36 @@ def replace(store: Store, origin: str, tools: Sequence[Prepared]) -> Changes:
         gone = {tool: entry for tool, entry in present.items() if entry.origin == origin and tool not in given}
         taken = [(origin, present[tool].row) for tool in given if tool in present and present[tool].origin != origin]
         transaction.executemany("UPDATE entries SET origin = ? WHERE row = ?", taken)
-        _keep(transaction, [one for one in tools if _differs(one, present)])
+        _keep(transaction, [one for one in tools if _differs(one, present)], encoded)
         return _write(store, transaction, _appended(store, tools, present, gone), _changes(tools, present, gone))
 
 
-def arrange(store: Store, tools: Sequence[Staged]) -> Changes:
+def arrange(store: Store, tools: Sequence[Staged], stays: Callable[[str, Entry], bool] | None = None) -> Changes:
     """Make these, in this order, the whole catalog; a changed tool stays where it is listed.
+
+    Others of which it is told that they stay go behind them.
 
     Raises:
         IndexFault: bodies of some are gone; nothing changed.
     """
     with store.writing() as transaction:
         present = store.entries()
-        given = {one.tool for one in tools}
-        gone = {tool: entry for tool, entry in present.items() if tool not in given}
-        return _write(store, transaction, _arranged(store, tools, present, gone), _changes(tools, present, gone))
+        others = staying(present, tools, stays)
+        known = {one.tool for one in (*tools, *others)}
+        gone = {tool: entry for tool, entry in present.items() if tool not in known}
+        plan = _arranged(store, [*tools, *others], present, gone)
+        return _write(store, transaction, plan, _changes(tools, present, gone))
+
+
+def staying(
+    present: Mapping[str, Entry], tools: Sequence[Staged], stays: Callable[[str, Entry], bool] | None
+) -> list[Staged]:
+    """Those of the catalog that are not among the tools, and of which it is told that they stay."""
+    if stays is None:
+        return []
+    given = {one.tool for one in tools}
+    others = ((tool, entry) for tool, entry in present.items() if tool not in given)
+    return [Staged(tool, entry.hash, entry.origin) for tool, entry in others if stays(tool, entry)]
 
 
 def _changes(tools: Sequence[Listed], present: Mapping[str, Entry], gone: Mapping[str, Entry]) -> Changes:
@@ -193,11 +221,18 @@ def _differs(one: Listed, present: Mapping[str, Entry]) -> bool:
     return known is None or known.hash != one.hash
 
 
-def _keep(transaction: sqlite3.Connection, tools: Iterable[Prepared]) -> None:
+def keep_vectors(transaction: sqlite3.Connection, encoded: Encoded) -> None:
+    """Write vectors of texts."""
+    rows = [(encoded.encoder, key, one.astype("<f4").tobytes()) for key, one in encoded.vectors.items()]
+    transaction.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+
+def _keep(transaction: sqlite3.Connection, tools: Iterable[Prepared], encoded: Encoded) -> None:
     transaction.executemany(
         "INSERT OR IGNORE INTO bodies (hash, text, body) VALUES (?, ?, ?)",
         ((one.hash, one.text_hash, one.body) for one in tools),
     )
+    keep_vectors(transaction, encoded)
 
 
 def _rows(entries: Mapping[str, Entry]) -> list[int]:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from toolsearch.index import bodies
+from toolsearch.index.changes import Encoded, keep_vectors
 from toolsearch.index.progress import Progress, silent
 from toolsearch.strategies.vectors import checked
 from toolsearch.text import encoder_text
@@ -30,20 +31,28 @@ AHEAD: Final = 2
 """Batches for each job that wait or run."""
 
 
-def encode_missing(store: Store, encoder: Encoder, tools: Sequence[Prepared]) -> int:
-    """Encode the texts of tools that have no vector yet, shortest first; gives how many were encoded.
+def encode_missing(store: Store, encoder: Encoder, tools: Sequence[Prepared]) -> dict[str, Floats]:
+    """Encode the texts of tools that have no vector yet, shortest first; gives their vectors by hash of the text.
+
+    They must be written together with the tools, for until then nothing in the truth needs them and whoever collects
+    deletes them. Only when they are many is every batch kept at once, so that a kill does not cost all.
 
     Raises:
-        EncoderFailed: the encoder failed; what it had done is kept.
+        EncoderFailed: the encoder failed.
     """
     done = store.vectored(encoder.id, [one.hash for one in tools])
     texts = {one.text_hash: one.text for one in tools if one.hash not in done}
     for known in store.encoded(encoder.id, list(texts)):
         del texts[known]
     waiting = sorted(texts.items(), key=lambda pair: len(pair[1]))
+    found: dict[str, Floats] = {}
     for start in range(0, len(waiting), BATCH):
-        _keep(store, encoder, waiting[start : start + BATCH], _vectors(encoder, waiting[start : start + BATCH]))
-    return len(waiting)
+        batch = waiting[start : start + BATCH]
+        vectors = _vectors(encoder, batch)
+        if len(waiting) > BATCH:
+            _keep(store, encoder, batch, vectors)
+        found |= {key: vectors[place] for place, (key, _) in enumerate(batch)}
+    return found
 
 
 def encode_staged(
@@ -82,7 +91,9 @@ def _settled(store: Store, encoder: Encoder, batch: Batch, vectors: Future[Float
 
 
 def _keep(store: Store, encoder: Encoder, batch: Batch, vectors: Floats) -> None:
-    store.keep_vectors(encoder.id, {key: vectors[place] for place, (key, _) in enumerate(batch)})
+    found = {key: vectors[place] for place, (key, _) in enumerate(batch)}
+    with store.writing() as transaction:
+        keep_vectors(transaction, Encoded(encoder.id, found))
 
 
 def _vectors(encoder: Encoder, batch: Batch) -> Floats:

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -231,12 +231,6 @@ class Store:
         """Those hashes of texts that have a vector."""
         statement = "SELECT v.text FROM json_each(?) j CROSS JOIN vectors v ON v.encoder = ? AND v.text = j.value"
         return {str(text) for (text,) in self.read(statement, (json.dumps(texts), encoder))}
-
-    def keep_vectors(self, encoder: str, vectors: Mapping[str, Floats]) -> None:
-        """Keep vectors by hash of their text, durably."""
-        rows = [(encoder, text, vector.astype(np.float32).tobytes()) for text, vector in vectors.items()]
-        with self.writing() as transaction:
-            transaction.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def give_back(self) -> None:
         """Return free pages at the end of a collection to the disk, at most PAGES, and cut the journal."""

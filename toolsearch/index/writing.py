@@ -17,7 +17,7 @@ from toolsearch.index.staging import Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from toolsearch.index.changes import Changes, Prepared
+    from toolsearch.index.changes import Changes, Encoded, Prepared
     from toolsearch.index.opening import Parts
     from toolsearch.index.store import Store
     from toolsearch.tool import ToolSpec
@@ -35,16 +35,16 @@ class Writer:
     def upsert(self, specs: Iterable[ToolSpec]) -> Changes:
         """Add tools, or change those with their ids."""
         tools = changes.prepared(specs)
-        return self._change(tools, lambda store: changes.upsert(store, tools))
+        return self._change(tools, lambda store, encoded: changes.upsert(store, tools, encoded))
 
     def remove(self, ids: Iterable[str]) -> Changes:
         """Take tools out."""
-        return self._change((), lambda store: changes.remove(store, ids))
+        return self._change((), lambda store, _: changes.remove(store, ids))
 
     def replace(self, source: str, specs: Iterable[ToolSpec]) -> Changes:
         """Make these all the tools of a source."""
         tools = changes.prepared(specs, origin=source)
-        return self._change(tools, lambda store: changes.replace(store, source, tools))
+        return self._change(tools, lambda store, encoded: changes.replace(store, source, tools, encoded))
 
     def fill(self, specs: Iterable[ToolSpec]) -> Changes:
         """Make these the whole catalog.
@@ -55,7 +55,7 @@ class Writer:
         tools = Stage(self._store(), GivenTools(specs)).filled()
         if self._parts.encoder is not None:
             encode_staged(self._store(), self._parts.encoder, tools)
-        return self._change((), lambda store: changes.arrange(store, tools))
+        return self._change((), lambda store, _: changes.arrange(store, tools))
 
     def rederive(self) -> None:
         """Make the derived files anew from the truth.
@@ -76,30 +76,30 @@ class Writer:
             )
         return self._parts.writer
 
-    def _change(self, tools: Sequence[Prepared], write: Callable[[Store], Changes]) -> Changes:
+    def _change(self, tools: Sequence[Prepared], write: Callable[[Store, Encoded], Changes]) -> Changes:
         store = self._store()
         encoded = self._encode(store, tools)
         with self._changing:
-            done = write(store)
+            done = write(store, encoded)
             if self._parts.keeper.refresh():
                 self.collect()
             elif self._parts.keeper.crowded:
                 self._begin_compacting()
-            elif encoded and not done:
+            elif encoded.vectors and not done:
                 self._parts.keeper.rebase(self._parts.encoder)
         return done
 
-    def _encode(self, store: Store, tools: Sequence[Prepared]) -> int:
+    def _encode(self, store: Store, tools: Sequence[Prepared]) -> Encoded:
         """A failing encoder never keeps a tool out: it is found by its words until it is encoded."""
         if self._parts.encoder is None:
-            return 0
+            return changes.NOTHING
         try:
             found = encode_missing(store, self._parts.encoder, tools)
         except EncoderFailed as error:
             self.notes = (f"tools changed lately have no vectors, since the encoder failed: {str(error)[:200]}",)
-            return 0
+            return changes.NOTHING
         self.notes = ()
-        return found
+        return changes.Encoded(self._parts.encoder.id, found)
 
     def collect(self) -> None:
         """Give back the space of what no reader needs any more."""

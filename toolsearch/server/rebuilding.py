@@ -1,7 +1,7 @@
-"""The process that rebuilds an index: reads its sources, changes what differs, and writes its arrays anew.
+"""The process that rebuilds an index, as `toolsearch index build` does, from its definition.
 
-Tools that came by requests or from registered sources stay. Every step is a change of its own, so that searches and
-other changes go on meanwhile.
+Tools that came by requests or from registered sources stay. Searches and other changes go on meanwhile; what is built
+shows as one change.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from toolsearch.errors import ToolSearchError
-from toolsearch.index.building import from_sources
-from toolsearch.index.definition import Definition
-from toolsearch.index.tool_index import ToolIndex
+from toolsearch.index.building import Order, build
 from toolsearch.server.jobs import Jobs
 from toolsearch.server.ledger import Ledger
 from toolsearch.server.sources import Sources
@@ -23,18 +21,14 @@ from toolsearch.server.state import StateFile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolsearch.tool import ToolSpec
-
-CHUNK: Final = 128
-
 
 def main(state: Path, job: str, path: Path, name: str) -> None:
     """Do one job."""
     file = StateFile(state)
     jobs = Jobs(file)
     try:
-        with ToolIndex.open(path) as index:
-            rebuilt(index, path, _kept(file, name), partial(jobs.tell, job))
+        rebuilt(path, _kept(file, name), partial(jobs.tell, job))
+        file.ask_reload(name)  # the definition may name another encoder now
         jobs.end(job)
     except (ToolSearchError, OSError) as error:
         jobs.end(job, str(error) or type(error).__name__)
@@ -42,38 +36,22 @@ def main(state: Path, job: str, path: Path, name: str) -> None:
         file.close()
 
 
-def rebuilt(
-    index: ToolIndex, path: Path, kept: Callable[[ToolSpec], bool], told: Callable[[str, int, int], None]
-) -> None:
-    """Bring an index up to date with its definition; without sources only vectors and arrays are made anew."""
+def rebuilt(path: Path, kept: Callable[[str, str], bool], told: Callable[[str, int, int], None]) -> None:
+    """Bring an index up to date with its definition; without sources only vectors and arrays are made anew.
+
+    Raises:
+        InvalidInput: a source cannot be read, or one of its tools is not acceptable; nothing changed.
+        IndexBusy: it is being built already.
+    """
     told("read", 0, 0)
-    there = list(index.view())
-    given = _defined(path)
-    wanted = there if given is None else given
-    for start in range(0, len(wanted), CHUNK):
-        index.upsert(wanted[start : start + CHUNK])
-        told("encode", min(start + CHUNK, len(wanted)), len(wanted))
-    if given is not None:
-        ids = {spec.id for spec in given}
-        index.remove([spec.id for spec in there if spec.id not in ids and not kept(spec)])
-    told("write", 0, 1)
-    index.verify(repair=True)
-    told("write", 1, 1)
+    build(path, Order(tools=None, kept=kept, progress=lambda at: told(at.stage, at.done, at.total)))
 
 
-def _defined(path: Path) -> list[ToolSpec] | None:
-    """The tools of the definition's sources; None when it has none."""
-    if not (path / "index.toml").is_file():
-        return None
-    definition = Definition.read(path)
-    return from_sources(definition) if definition.sources else None
-
-
-def _kept(file: StateFile, name: str) -> Callable[[ToolSpec], bool]:
-    """What tells tools that have nothing to do with the definition."""
+def _kept(file: StateFile, name: str) -> Callable[[str, str], bool]:
+    """What tells tools that have nothing to do with the definition, by id and origin."""
     written = Ledger(file).tools(name)
     origins = {known.source.origin for known in Sources(file).list(name)}
-    return lambda spec: spec.id in written or spec.source in origins
+    return lambda tool, origin: tool in written or origin in origins
 
 
 if __name__ == "__main__":
