@@ -41,7 +41,8 @@ def serve(given: ServeOptions) -> None:
     """Serve indexes over HTTP: REST, the page and the MCP gateway.
 
     Open on loopback until the first key is made; elsewhere only with keys (toolsearch keys create). Exit codes:
-    0 stopped, 2 settings, index or address (such as a taken port) that cannot be used, 3 a worker that did not start.
+    2 settings, index or address (such as a taken port) that cannot be used, 3 a worker that did not start; a signal
+    ends it once requests are answered, with 128 and its number.
     """
     from toolsearch.server.running import serve as run
 
