@@ -27,12 +27,16 @@ def test_train_says_what_it_needs(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 def test_forgetting_takes_the_map_away(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """One command goes back, also where there was no map."""
-    (tmp_path / FILE).write_bytes(b"any")
-    assert ended("train", "--forget", "-i", str(tmp_path)) == 0
-    assert ended("train", "--forget", "-i", str(tmp_path)) == 0
-    assert not (tmp_path / FILE).exists()
-    assert "as it did before" in capsys.readouterr().out
+    """One command goes back and names the reload; without a map it says so; where there is no index it is refused."""
+    ToolIndex.build(tmp_path / "it", [ToolSpec(name="send_mail")], encoder="").close()
+    (tmp_path / "it" / FILE).write_bytes(b"any")
+    assert ended("train", "--forget", "-i", str(tmp_path / "it")) == 0
+    assert "/reload" in capsys.readouterr().out
+    assert ended("train", "--forget", "-i", str(tmp_path / "it")) == 0
+    assert not (tmp_path / "it" / FILE).exists()
+    assert "has no adaptation" in capsys.readouterr().out
+    assert ended("train", "--forget", "-i", str(tmp_path / "nothing")) != 0
+    assert "there is no index" in capsys.readouterr().err
 
 
 def test_too_few_requests_change_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -41,7 +45,7 @@ def test_too_few_requests_change_nothing(capsys: pytest.CaptureFixture[str], tmp
     queries.write_text(json.dumps({"id": "1", "query": "write to Ann", "relevant": ["send_mail"]}) + "\n", "utf-8")
     ToolIndex.build(tmp_path / "it", [ToolSpec(name="send_mail", description="Send a mail")]).close()
     assert ended("train", "--from-log", str(queries), "-i", str(tmp_path / "it")) == 2
-    assert "are needed to learn and to test" in capsys.readouterr().err
+    assert "are needed to test" in capsys.readouterr().err
     assert not (tmp_path / "it" / FILE).exists()
 
 

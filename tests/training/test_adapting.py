@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,10 @@ from toolsearch import ToolIndex, ToolSpec
 from toolsearch.encoders.adapted import FILE, Adaptation, AdaptedEncoder, request_id
 from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.errors import InvalidInput, InvalidSource
+from toolsearch.evaluation.comparison import compare
 from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.strategies.calibration import Calibration
-from toolsearch.training.adapting import LEAST, adapt, parted
+from toolsearch.training.adapting import LEAST, Adapted, adapt, parted
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Role
@@ -75,9 +77,50 @@ def test_nothing_is_kept_where_nothing_can_be_won() -> None:
 
 
 def test_too_few_requests_are_refused() -> None:
-    """From a handful nothing can be learnt and tested."""
-    with pytest.raises(InvalidInput, match=f"{LEAST} are needed"):
-        adapt(asked(LEAST - 1), index_with(Slanted()))
+    """It is the requests left to test on that count: those asked before do not."""
+    with pytest.raises(InvalidInput, match=f"12 are left to test on.*{LEAST} are needed"):
+        adapt(asked(40), index_with(Slanted()))
+    repeated = [*asked(100), *(replace(one, id=f"{one.id} again") for one in asked(100))]
+    with pytest.raises(InvalidInput, match=" 0 are left to test on"):
+        adapt(repeated, index_with(Slanted()))
+
+
+def test_a_gain_on_one_request_is_not_clear() -> None:
+    """An interval of one value, or few wins that the signs do not bear out, keep nothing."""
+    none = Adaptation("slanted", np.zeros((WIDTH, WIDTH), np.float32))
+    one = compare({"a": 0.0}, {"a": 0.5})
+    few = compare({str(n): 0.0 for n in range(30)}, {str(n): float(n < 4) for n in range(30)})
+    many = compare({str(n): 0.0 for n in range(30)}, {str(n): float(n < 9) for n in range(30)})
+    assert few.low > 0
+    assert [Adapted(adaptation=none, learnt=1, tested=1, gain=gain).kept for gain in (one, few, many)] == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_the_map_is_tested_as_it_is_written(tmp_path: Path) -> None:
+    """The file gives back the very numbers that were tested."""
+    done = adapt(asked(6 * WIDTH), index_with(Slanted()))
+    done.adaptation.write(tmp_path / FILE)
+    assert np.array_equal(Adaptation.read(tmp_path / FILE).change, done.adaptation.change)
+
+
+@pytest.mark.parametrize("helps", [True, False])
+def test_a_new_map_must_win_over_the_one_that_is_there(tmp_path: Path, helps: bool) -> None:
+    """A present map that does as well stays; one that does worse than the new one gives way."""
+    encoder = Slanted()
+    index_with(encoder, tmp_path / "it").close()
+    good = adapt(asked(6 * WIDTH), index_with(encoder)).adaptation
+    there = good if helps else Adaptation("slanted", np.roll(np.eye(WIDTH, dtype=np.float32) * 4, 5, 1))
+    there.write(tmp_path / "it" / FILE)
+    with ToolIndex.open(tmp_path / "it", encoder=encoder) as index:
+        done = adapt(asked(6 * WIDTH), index)
+    assert done.ahead is not None
+    assert done.before is not None
+    assert done.gain.mean > 20
+    assert done.kept is not helps
+    assert (done.ahead.mean > 20) is not helps
 
 
 def test_an_index_without_vectors_is_refused() -> None:
@@ -86,7 +129,7 @@ def test_an_index_without_vectors_is_refused() -> None:
         ToolIndex.from_tools([ToolSpec(name="one")], encoder=None) as index,
         pytest.raises(InvalidInput, match="vectors"),
     ):
-        adapt(asked(LEAST), index)
+        adapt(asked(4 * LEAST), index)
 
 
 def test_the_latest_requests_are_held_out() -> None:
@@ -141,6 +184,26 @@ def test_a_damaged_map_is_named(tmp_path: Path, body: bytes) -> None:
     (tmp_path / FILE).write_bytes(body)
     with pytest.raises(InvalidSource, match="delete it"):
         Adaptation.read(tmp_path / FILE)
+
+
+def test_any_damage_is_named(tmp_path: Path) -> None:
+    """Whichever bytes of a map were changed: it is read, or refused by name; an index opens without it and says so."""
+    index_with(Slanted(), tmp_path / "it").close()
+    path, rng = tmp_path / "it" / FILE, np.random.default_rng(0)
+    Adaptation("slanted", rng.random((WIDTH, WIDTH)).astype(np.float32)).write(path)
+    whole, refused = path.read_bytes(), 0
+    for place in range(len(whole)):
+        for bits in (0xFF, 0x01):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ bits]) + whole[place + 1 :])
+            try:
+                Adaptation.read(path)
+            except InvalidSource:
+                refused += 1
+    assert refused > len(whole)
+    path.write_bytes(whole[:200] + b"\xff" * 50 + whole[250:])
+    with ToolIndex.open(tmp_path / "it", encoder=Slanted()) as index:
+        assert "is no adaptation" in " ".join(index.status.notes)
+        assert index.search("please nr003x", k=1).hits[0].id == "tool_4"
 
 
 def test_a_vector_keeps_its_length() -> None:

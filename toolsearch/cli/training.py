@@ -15,15 +15,17 @@ import typer
 from toolsearch.cli import options
 from toolsearch.cli.progress import stages
 from toolsearch.cli.reading import tell_strangers
-from toolsearch.errors import InvalidInput
+from toolsearch.errors import IndexNotFound, InvalidInput
 
 if TYPE_CHECKING:
     from toolsearch.evaluation.comparison import Difference
     from toolsearch.evaluation.judged import JudgedQuery
+    from toolsearch.training.adapting import Adapted
     from toolsearch.training.gathering import Place
     from toolsearch.training.recipe import Recipe
 
 SQLITE: Final = b"SQLite format 3\0"
+RELOAD: Final = "a running service follows when told: POST /v1/indexes/NAME/reload"
 
 
 class Kind(StrEnum):
@@ -97,12 +99,23 @@ def _change(given: TrainOptions) -> None:
         raise InvalidInput("name the index to adapt: toolsearch train --from-log FILE -i INDEX")
     path = given.index / FILE
     if given.forget:
-        path.unlink(missing_ok=True)
-        print(f"{given.index} searches as it did before any adaptation")
+        _forget(given.index, path)
         return
     if given.from_log is None:
         raise InvalidInput("say what to learn from: toolsearch train --from-log FILE -i INDEX")
     _adapt(given.index, given.from_log, path)
+
+
+def _forget(place: Path, path: Path) -> None:
+    from toolsearch.index.layout import Layout
+
+    if not path.is_file():
+        if not Layout(place).truth.is_file():
+            raise IndexNotFound(f"there is no index at {str(place)!r:.200}, so there is nothing to forget")
+        print(f"{place} has no adaptation; nothing was changed")
+        return
+    path.unlink()
+    print(f"{place} searches as it did before any adaptation; {RELOAD}")
 
 
 def _adapt(place: Path, log: Path, path: Path) -> None:
@@ -113,14 +126,16 @@ def _adapt(place: Path, log: Path, path: Path) -> None:
         queries = _judged(log, place.resolve().name)
         tell_strangers(index, queries)
         done = adapt(queries, index)
-    print(f"learnt from the {done.learnt} earliest requests, tested on the {done.tested} latest\n\n{_row(done.gain)}\n")
-    if not done.kept:
+    print(f"learnt from the {done.learnt} earliest requests, tested on the {done.tested} latest\n\n{_rows(done)}\n")
+    back = f"toolsearch train --forget -i {place}"
+    if done.kept:
+        done.adaptation.write(path)
+        print(f"kept in {path}; {RELOAD}; calibrate anew where the index is calibrated; back with: {back}")
+    elif done.before is not None:
+        doubt = f", which does worse than none here; take it away with: {back}" if done.before.mean < 0 else ""
+        print(f"no clear gain: nothing was changed, and the index keeps the adaptation it has{doubt}")
+    else:
         print("no clear gain: nothing was changed")
-        return
-    done.adaptation.write(path)
-    print(
-        f"kept in {path}; calibrate anew where the index is calibrated; back with: toolsearch train --forget -i {place}"
-    )
 
 
 def _judged(path: Path, name: str) -> list[JudgedQuery]:
@@ -146,6 +161,16 @@ def _is_database(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(len(SQLITE)) == SQLITE
+
+
+def _rows(done: Adapted) -> str:
+    """One line for each comparison that was made."""
+    named = {
+        "new adaptation over none": done.gain,
+        "new adaptation over the present one": done.ahead,
+        "present adaptation over none": done.before,
+    }
+    return "\n".join(f"{name}: {_row(gain)}" for name, gain in named.items() if gain is not None)
 
 
 def _row(gain: Difference) -> str:

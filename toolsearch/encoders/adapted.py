@@ -7,8 +7,11 @@ makes one, beside an index's definition.
 from __future__ import annotations
 
 import hashlib
+import struct
+import tokenize
+import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zipfile import BadZipFile
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 
 FILE: Final = "adaptation.npz"
 MAX_BYTES: Final = 64_000_000
+DAMAGED: Final = (
+    BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, SyntaxError, MemoryError,
+    OverflowError, zlib.error, struct.error, tokenize.TokenError,
+)  # fmt: skip
+"""What numpy and the libraries behind it raise over files with changed bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +45,10 @@ class Adaptation:
         found = vectors + vectors @ self.change
         before, after = (np.linalg.norm(one, axis=1, keepdims=True) for one in (vectors, found))
         return (found * (before / np.where(after == 0, 1, after))).astype(np.float32)
+
+    def as_written(self) -> Adaptation:
+        """The same with the numbers that its file holds, which are rounded."""
+        return replace(self, change=self.change.astype(np.float16).astype(np.float32))
 
     def write(self, path: Path) -> None:
         """Write the file, as one step for whoever reads it."""
@@ -58,7 +70,9 @@ class Adaptation:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 change = arrays["change"].astype(np.float32)
                 found = cls(str(arrays["encoder"]), change)
-        except (BadZipFile, OSError, ValueError, KeyError, EOFError) as error:
+        except DAMAGED as error:
+            if isinstance(error, InvalidSource):
+                raise
             raise InvalidSource(f"{path.name} is no adaptation: {str(error)[:120]}; delete it") from None
         if change.ndim != 2 or change.shape[0] != change.shape[1] or not np.isfinite(change).all():
             raise InvalidSource(f"{path.name} holds no square matrix of numbers; delete it")

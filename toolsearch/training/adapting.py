@@ -2,19 +2,19 @@
 
 Only the side of the requests changes, so a catalog's vectors stay valid. Nothing but numpy is needed. The requests are
 taken in the order of the file, which is that of time: the last ones are never learnt from, and the map is kept only
-when it wins on them.
+when it clearly wins on enough of them, over no map and over the one that is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from toolsearch.encoders.adapted import Adaptation, AdaptedEncoder
+from toolsearch.encoders.adapted import Adaptation, AdaptedEncoder, request_id, without
 from toolsearch.engines.postings import offsets
 from toolsearch.errors import InvalidInput
 from toolsearch.evaluation.comparison import Difference, compare
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from toolsearch.index.tool_index import ToolIndex
     from toolsearch.protocols import Encoder, Floats, Rows, ToolView
 
-LEAST: Final = 40
-"""Requests below which nothing can be learnt and tested."""
+LEAST: Final = 30
+"""Different requests that a map must be tested on at least."""
+LUCK: Final = 0.05
+"""Chance of a gain by luck from which it does not count."""
 HELD_OUT: Final = 0.3
 """Share of the requests, the latest ones, that a map is tested on."""
 TRIED: Final = 0.2
@@ -63,21 +65,32 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapted:
-    """A map and what it is worth: NDCG@10 with it minus that without, on the requests held out."""
+    """A map as its file will hold it, and what it is worth in NDCG@10 on the requests held out.
+
+    `gain` is with it minus without any. `ahead` is with it minus with the map that the index has, `before` with that
+    one minus without any; both None where it has none.
+    """
 
     adaptation: Adaptation
     learnt: int
     tested: int
     gain: Difference
+    ahead: Difference | None = None
+    before: Difference | None = None
 
     @property
     def kept(self) -> bool:
-        """Whether the gain is more than luck: its 95 % interval lies above 0."""
-        return self.gain.low > 0
+        """Whether it is clearly better than no map, and than the one that is there."""
+        return all(_clear(one) for one in (self.gain, self.ahead) if one is not None)
+
+
+def _clear(gain: Difference) -> bool:
+    """Whether it is more than luck: the 95 % interval lies above 0, and so says the test of random signs."""
+    return gain.low > 0 and gain.p < LUCK
 
 
 def adapt(queries: Sequence[JudgedQuery], index: ToolIndex) -> Adapted:
-    """A map for an index, and its test against the index without one. Nothing is written.
+    """A map for an index, and its test against the index without one and with the one it has. Nothing is written.
 
     Raises:
         InvalidInput: the requests are too few, or the index's encoder cannot be adapted.
@@ -85,34 +98,45 @@ def adapt(queries: Sequence[JudgedQuery], index: ToolIndex) -> Adapted:
     """
     view = index.view()
     corpus = view.corpus
-    encoder = corpus.encoder.plain if isinstance(corpus.encoder, AdaptedEncoder) else corpus.encoder
+    encoder = None if corpus.encoder is None else without(corpus.encoder)
     if encoder is None or not isinstance(corpus, MemoryCorpus):
         raise InvalidInput("this index has no vectors that it can use, so there is nothing to adapt")
     if hasattr(encoder, "for_others"):
         raise InvalidInput(f"{encoder.id[:40]!r} holds two readings of a text; only an encoder with one can be adapted")
-    early, late = parted(_usable(queries, view))
-    found = fitted(_gathered(early, corpus, encoder), encoder.id)
-    sides = (encoder, AdaptedEncoder(encoder, found))
-    views = [make_view(corpus.asked_by(side), None, None, ()) for side in sides]
-    return Adapted(adaptation=found, learnt=len(early), tested=len(late), gain=_gain(late, views))
+    early, late = _enough(queries, view)
+    found = fitted(_gathered(early, corpus, encoder), encoder.id).as_written()
+    sides = [encoder, AdaptedEncoder(encoder, found)]
+    if corpus.encoder is not None and request_id(corpus.encoder) != request_id(encoder):
+        sides.append(corpus.encoder)
+    none, new, *old = [_values(late, make_view(corpus.asked_by(side), None, None, ())) for side in sides]
+    ahead, before = (compare(old[0], new), compare(none, old[0])) if old else (None, None)
+    gain = compare(none, new)
+    return Adapted(adaptation=found, learnt=len(early), tested=len(late), gain=gain, ahead=ahead, before=before)
 
 
-def _usable(queries: Sequence[JudgedQuery], view: ToolView) -> list[JudgedQuery]:
-    """Requests whose right tools are there, in order."""
+def _enough(queries: Sequence[JudgedQuery], view: ToolView) -> tuple[list[JudgedQuery], list[JudgedQuery]]:
+    """Requests whose right tools are there, parted."""
     found = [one for one in queries if one.query.strip() and any(view.get(tool) for tool in one.relevant)]
-    if len(found) < LEAST:
+    early, late = parted(found)
+    if len(late) < LEAST:
         raise InvalidInput(
-            f"{len(found)} requests with a tool of this catalog; {LEAST} are needed to learn and to test"
+            f"of {len(found)} requests with a tool of this catalog {len(late)} are left to test on, the latest that "
+            f"were not asked before; {LEAST} are needed to test, so collect about {round(LEAST / HELD_OUT)}"
         )
-    return found
+    return early, late
 
 
 def parted(queries: Sequence[JudgedQuery]) -> tuple[list[JudgedQuery], list[JudgedQuery]]:
-    """The earlier requests, to learn from, and the latest, to test on; none of the latter is asked in the former."""
+    """The earlier requests, to learn from, and the latest, to test on: those not asked before, each once."""
     split = round(len(queries) * (1 - HELD_OUT))
     early, late = list(queries[:split]), list(queries[split:])
-    known = {" ".join(one.query.lower().split()) for one in early}
-    return early, [one for one in late if " ".join(one.query.lower().split()) not in known]
+    known = {_plain(one) for one in early}
+    fresh = {_plain(one): one for one in reversed(late) if _plain(one) not in known}
+    return early, list(reversed(fresh.values()))
+
+
+def _plain(one: JudgedQuery) -> str:
+    return " ".join(one.query.lower().split())
 
 
 def _gathered(queries: Sequence[JudgedQuery], corpus: MemoryCorpus, encoder: Encoder) -> Judged:
@@ -184,9 +208,7 @@ def _found(one: Adaptation, judged: Judged) -> float:
     return float((1 / (1 + (scores > best).sum(axis=1))).mean())
 
 
-def _gain(queries: Sequence[JudgedQuery], views: Sequence[ToolView]) -> Difference:
-    """NDCG@10 of the second view minus that of the first."""
+def _values(queries: Sequence[JudgedQuery], view: ToolView) -> Mapping[str, float]:
+    """NDCG@10 of each request, by its id."""
     pairs = [(one.id, one.query) for one in queries]
-    retriever = open_retriever("hybrid")
-    before, after = (measure(queries, list(run(retriever, view, pairs)), ["nDCG@10"])["nDCG@10"] for view in views)
-    return compare(before, after)
+    return measure(queries, list(run(open_retriever("hybrid"), view, pairs)), ["nDCG@10"])["nDCG@10"]
