@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import pytest
+
 from toolsearch.streams import closing, read_out
 
 
@@ -65,6 +67,23 @@ def test_the_rest_is_read() -> None:
             assert done == ["closed"]
 
     asyncio.run(read())
+
+
+def test_a_stream_that_breaks_after_the_answer_is_left() -> None:
+    """What was wanted is there; being cancelled is something else."""
+
+    async def broken(error: BaseException) -> AsyncIterator[int]:
+        yield 1
+        raise error
+
+    async def read(error: BaseException) -> None:
+        async with closing(broken(error)) as pieces:
+            await anext(pieces)
+            await read_out(pieces)
+
+    asyncio.run(read(ConnectionError("reset")))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(read(asyncio.CancelledError()))
 
 
 def test_a_stream_that_does_not_end_is_not_waited_for() -> None:

@@ -7,12 +7,13 @@ and the connection below it is closed twice at once.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+_log = logging.getLogger("toolsearch")
 REST: Final = 1.0
 """Seconds that the end of a stream may take after its last piece of use; a read end keeps the connection."""
 
@@ -31,8 +32,10 @@ async def closing(stream: AsyncIterable[T]) -> AsyncGenerator[AsyncIterator[T]]:
 
 
 async def read_out(pieces: AsyncIterator[Any]) -> None:
-    """Read a stream to its end, for at most a second."""
-    with contextlib.suppress(TimeoutError):
+    """Read a stream to its end, for at most a second; a stream that breaks there has given all that was wanted."""
+    try:
         async with asyncio.timeout(REST):
             async for _ in pieces:
                 continue
+    except Exception as error:  # noqa: BLE001 - any client's error may end a stream whose answer is there
+        _log.debug("the end of a stream was not read: %s: %.200s", type(error).__name__, error)

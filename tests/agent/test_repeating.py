@@ -32,37 +32,56 @@ def refund(log: list[Any], **annotations: bool) -> Any:
 
 
 ONE = call("refund", order=42)
+GUARDED = Limits(same_writes=1)
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streaming"])
 def test_a_write_is_not_repeated_in_a_later_round(streaming: bool) -> None:
     """The second time, however its arguments are written, the model gets the first result again; the run goes on."""
     log: list[Any] = []
-    again = [call("refund", '{ "dry": false, "order": 42 }'), call("refund", order=43)]
+    again = [call("refund", '{ "dry": false, "order": 42 }')]
     model = ScriptedModel([ONE], again, [ONE], "done")
-    done = Conversing(streaming, agent(model, [refund(log)], search=None)).say("?")
-    assert [one["order"] for one in log] == [42, 43]
-    first, second, other, third = done.tool_executions
-    assert (first.result.text, other.result.text) == ("refunded 1", "refunded 2")
+    done = Conversing(streaming, agent(model, [refund(log)], search=None, limits=GUARDED)).say("?")
+    assert [one["order"] for one in log] == [42]
+    first, second, third = done.tool_executions
+    assert first.result.text == "refunded 1"
     for one in (second, third):
-        assert "was made before in this run" in one.result.text
-        assert "refunded 1" in one.result.text
+        assert "was run 1 time(s) before in this run" in one.result.text
+        assert "old result, which may no longer hold, was: refunded 1" in one.result.text
+        assert "succeeded" not in one.result.text
         assert (one.failed, one.executed) == (False, False)
         assert one.result.attributes == {"repeats": first.call.id}
     assert done.content == "done"
 
 
+def test_without_a_limit_everything_runs() -> None:
+    """By default a model may say the same twice, as when it asks a service by POST how far it is."""
+    log: list[Any] = []
+    agent(ScriptedModel([ONE], [ONE], "done"), [refund(log)], search=None).run_sync("?")
+    assert len(log) == 2
+
+
+@pytest.mark.parametrize("between", [WRITES, {}, {"readOnlyHint": True}], ids=["write", "unmarked", "reading"])
+def test_a_change_in_between_starts_anew(between: dict[str, bool]) -> None:
+    """Starting, stopping and starting again are three calls that are meant; reading changes nothing."""
+    log: list[Any] = []
+    stop = made("stop", run=lambda arguments, context: log.append("stop"), annotations=between)
+    model = ScriptedModel([ONE], [call("stop")], [ONE], "done")
+    agent(model, [refund(log), stop], search=None, limits=GUARDED).run_sync("?")
+    assert len(log) == (2 if between.get("readOnlyHint") else 3)
+
+
 def test_equal_calls_of_one_answer_all_run() -> None:
     """What a model writes twice in one breath is meant twice."""
     log: list[Any] = []
-    agent(ScriptedModel([ONE, ONE], "done"), [refund(log)], search=None).run_sync("?")
+    agent(ScriptedModel([ONE, ONE], "done"), [refund(log)], search=None, limits=GUARDED).run_sync("?")
     assert len(log) == 2
 
 
 def test_the_next_run_may_do_it_again() -> None:
     """Another question of the person is another wish."""
     log: list[Any] = []
-    host = agent(ScriptedModel([ONE], "done", [ONE], "done"), [refund(log)], search=None)
+    host = agent(ScriptedModel([ONE], "done", [ONE], "done"), [refund(log)], search=None, limits=GUARDED)
     host.run_sync("refund it")
     host.run_sync("once more")
     assert len(log) == 2
@@ -86,7 +105,9 @@ def test_which_tools_write(annotations: dict[str, bool], expected: bool) -> None
 def test_reading_may_be_repeated() -> None:
     """A tool that says nothing of writing, such as one that is polled, runs each time."""
     log: list[Any] = []
-    agent(ScriptedModel([ONE], [ONE], "done"), [refund(log, readOnlyHint=True)], search=None).run_sync("?")
+    agent(ScriptedModel([ONE], [ONE], "done"), [refund(log, readOnlyHint=True)], search=None, limits=GUARDED).run_sync(
+        "?"
+    )
     assert len(log) == 2
 
 
@@ -118,7 +139,7 @@ def test_what_failed_may_be_tried_again() -> None:
 
     pays, ships = call("pay"), call("ship")
     model = ScriptedModel([pays], [pays], [ships], [pays], "done")
-    done = agent(model, [pay, ship, take_back], search=None, compensate=True).run_sync("?")
+    done = agent(model, [pay, ship, take_back], search=None, compensate=True, limits=GUARDED).run_sync("?")
     assert len(tries) == 3
     assert texts(done)[-1] == "paid"
 
@@ -132,11 +153,12 @@ def test_a_person_who_approves_decides(approve: bool) -> None:
     """A repeated call that needs approval waits as the first one did."""
     log: list[Any] = []
     wipes = refund(log, destructiveHint=True)
-    first = agent(ScriptedModel([ONE]), [wipes], search=None).run_sync("?")
-    again = asyncio.run(agent(ScriptedModel([ONE]), [wipes], search=None).resume(first.paused, decide(first)))
+    more: Any = {"search": None, "limits": GUARDED}
+    first = agent(ScriptedModel([ONE]), [wipes], **more).run_sync("?")
+    again = asyncio.run(agent(ScriptedModel([ONE]), [wipes], **more).resume(first.paused, decide(first)))
     assert (again.finish, len(log)) == ("approval", 1)
     given = decide(again) if approve else {}
-    asyncio.run(agent(ScriptedModel("done"), [wipes], search=None).resume(again.paused, given))
+    asyncio.run(agent(ScriptedModel("done"), [wipes], **more).resume(again.paused, given))
     assert len(log) == (2 if approve else 1)
 
 
@@ -145,7 +167,7 @@ def test_through_the_proxy_too() -> None:
     log: list[Any] = []
     through = call("call_tool", name="refund", arguments={"order": 42})
     model = ScriptedModel([through], [through], "done")
-    agent(model, [refund(log), made("other")], show="proxy").run_sync("?")
+    agent(model, [refund(log), made("other")], show="proxy", limits=GUARDED).run_sync("?")
     assert len(log) == 1
 
 
@@ -153,5 +175,5 @@ def test_through_the_proxy_too() -> None:
 def test_odd_arguments_disturb_nothing(raw: str) -> None:
     """What is no proper JSON, or nested deep, ends no run."""
     odd = call("refund", raw)
-    done = agent(ScriptedModel([odd], [odd], "done"), [refund([])], search=None).run_sync("?")
+    done = agent(ScriptedModel([odd], [odd], "done"), [refund([])], search=None, limits=GUARDED).run_sync("?")
     assert done.content == "done"

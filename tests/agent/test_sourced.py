@@ -128,6 +128,79 @@ def test_preselected_tools_run_too(folder: Path) -> None:
     assert texts(asyncio.run(run())) == ["p1 weighs 3 kg"]
 
 
+FOREIGN = [
+    {"name": "wipe", "namespace": "shop", "source": "openapi:shop"},
+    {"name": "wipe2", "namespace": "shop", "source": "openapi:whatever"},
+    {"name": "die", "namespace": "community", "source": "mcp:depot"},
+    {"name": "hidden", "namespace": "depot", "source": "mcp:depot"},
+    {"id": "other", "name": "die", "namespace": "depot", "source": "mcp:depot"},
+]
+WIPE = {"openapi": {"method": "post", "path": "/wipe", "arguments": {}}}
+
+
+@pytest.mark.parametrize("line", FOREIGN, ids=lambda line: f"{line['namespace']}-{line['name']}")
+def test_a_line_of_any_file_reaches_no_server_and_no_service(
+    folder: Path, service: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch, line: dict[str, Any]
+) -> None:
+    """What a tool says of its source and its operation is believed only where that source lists the tool itself."""
+    monkeypatch.setenv("SHOP_KEY", "s3cret")
+    with ToolIndex.open(folder) as index:
+        spec = ToolSpec(**line, metadata=WIPE)
+        index.upsert([spec])
+        model = ScriptedModel([call(exposed(spec.id))], "done")
+        with agent(model, [index], memory=None, hidden_calls="execute") as host:
+            [done] = host.run_sync("?").tool_executions
+    assert done.failed
+    assert "cannot be run" in done.result.text or "does not list it" in done.result.text
+    assert service[1] == []
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, {"destructiveHint": False}), (1, {"readOnlyHint": True})])
+def test_marks_that_the_source_does_not_give_run_nothing(
+    folder: Path, service: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch, number: int, said: dict[str, bool]
+) -> None:
+    """Calls are approved by their annotations, so a tool that was given others is refused."""
+    monkeypatch.setenv("SHOP_KEY", "s3cret")
+    with ToolIndex.open(folder) as index:
+        known = index.view().get(["depot/weigh", "shop/refund"][number])
+        assert known is not None
+        index.upsert([known.with_(annotations=said)])
+        with agent(ScriptedModel([CALLS[number]], "done"), [index], memory=None, hidden_calls="execute") as host:
+            [done] = host.run_sync("?").tool_executions
+    assert "otherwise than its source" in done.result.text
+    assert service[1] == []
+
+
+def test_the_operation_is_the_documents(
+    folder: Path, service: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Method and path that a tool carries along are not looked at."""
+    monkeypatch.setenv("SHOP_KEY", "s3cret")
+    with ToolIndex.open(folder) as index:
+        known = index.view().get("shop/refund")
+        assert known is not None
+        index.upsert([known.with_(metadata=WIPE)])
+        agent(ScriptedModel([CALLS[1]], "done"), [index], memory=None, hidden_calls="execute").run_sync("?")
+    assert [asked[1] for asked in service[1]] == ["/v1/orders/42/refund"]
+
+
+@pytest.mark.parametrize(("named", "runs"), [("", False), ("shop.yaml", True), ("gone.yaml", False)])
+def test_two_documents_with_one_namespace(
+    folder: Path, service: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    named: str, runs: bool,
+) -> None:  # fmt: skip
+    """Nothing is called until the definition says which document counts; the log says how."""
+    monkeypatch.setenv("SHOP_KEY", "s3cret")
+    (folder / "shop2.yaml").write_text(SHOP.replace("refund", "cancel"), "utf-8")
+    text = (folder / "index.toml").read_text("utf-8").replace('"shop.yaml"', '"shop.yaml", "shop2.yaml"')
+    (folder / "index.toml").write_text(text + (f'document = "{named}"\n' if named else ""), "utf-8")
+    model = ScriptedModel([CALLS[1]], "done")
+    with ToolIndex.open(folder, read_only=True) as index, caplog.at_level(logging.WARNING):
+        [done] = agent(model, [index], memory=None, hidden_calls="execute").run_sync("?").tool_executions
+    assert (done.failed, len(service[1])) == (not runs, int(runs))
+    assert runs or ("document = ..." in caplog.text) == (not named)
+
+
 def test_what_is_bound_goes_first(folder: Path) -> None:
     """An executor of your own runs in place of the source."""
     with ToolIndex.open(folder) as index:
@@ -155,6 +228,9 @@ def test_an_always_visible_tool_of_an_index_must_run(folder: Path) -> None:
         ("[http]\nshop = 1", "http.shop"),
         ("[http.shop]", "base must begin"),
         ('[http.shop]\nbase = "ftp://x"', "base must begin"),
+        ('[http.shop]\nbase = "https://"', "name a host"),
+        ('[http.shop]\nbase = "https://[x"', "name a host"),
+        ('[http.shop]\nbase = "http://x"\ndocument = 1', "document must be"),
         ('[http.shop]\nbase = "http://x"\nseconds = 0', "seconds must be"),
         ('[http.shop]\nbase = "http://x"\nheaders = { A = 1 }', "header 'A'"),
         ('[http.shop]\nbase = "http://x"\nkey = "k"', "unknown key 'key'"),
@@ -168,10 +244,12 @@ def test_broken_places_are_named(tmp_path: Path, text: str, told: str) -> None:
 
 
 def test_which_files_list_servers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Files of a folder count, the first of a name wins, other documents and broken entries are passed over."""
+    """Files of a folder count, other documents, broken entries and a name of two different servers are passed over."""
     entry = {"command": "one"}
+    more = {"s": entry, "t": entry, "twice": {"command": "two"}}
     (tmp_path / "a.json").write_text(json.dumps({"mcpServers": {"s": entry, "bad": {"type": "pigeon"}}}), "utf-8")
-    (tmp_path / "b.json").write_text(json.dumps({"servers": {"s": {"command": "two"}, "t": entry}}), "utf-8")
+    (tmp_path / "b.json").write_text(json.dumps({"servers": more}), "utf-8")
+    (tmp_path / "b2.json").write_text(json.dumps({"mcpServers": {"twice": entry}}), "utf-8")
     (tmp_path / "c.yaml").write_text(SHOP + "servers: {u: {url: http://x}}\n", "utf-8")
     (tmp_path / "d.json").write_text("{", "utf-8")
     (tmp_path / "_e.json").write_text(json.dumps({"mcpServers": {"v": entry}}), "utf-8")
@@ -179,4 +257,5 @@ def test_which_files_list_servers(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         found = servers_in([tmp_path, tmp_path / "not.there"])
     assert {name: server.command for name, server in found.items()} == {"s": "one", "t": "one"}
     assert "bad" in caplog.text
+    assert "different servers are called twice" in caplog.text
     assert "d.json" in caplog.text

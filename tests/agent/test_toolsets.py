@@ -205,6 +205,11 @@ def test_an_operation_over_http(service: tuple[str, list[Any]], monkeypatch: pyt
         ("/big", {}, "longer than 1000000 bytes"),
         ("/a/{id}", {"id": ".."}, "may not be '..'"),
         ("/a/{id}", {}, "open parameter"),
+        ("/a/{id}{id}", {"id": "."}, "may not be '.'"),
+        ("/../../admin", {}, "between slashes"),
+        ("/a/%2e%2E/b?c=/x", {}, "between slashes"),
+        ("/a\\..\\b", {}, "between slashes"),
+        ("/a/.{id}", {"id": "./x"}, "between slashes"),
     ],
 )
 def test_what_an_operation_refuses(service: tuple[str, list[Any]], path: str, arguments: Any, told: str) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx2
 
@@ -19,6 +19,7 @@ from toolsearch.tool import Executor, Json, ToolSpec
 
 SCHEME: Final = "openapi:"
 _SECRET: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SLASH: Final = re.compile(r"[/\\]")
 _HEADERS: Final = frozenset({"authorization", "cookie", "host", "content-length", "transfer-encoding", "connection"})
 """Headers that a model never sets."""
 
@@ -137,7 +138,7 @@ def _variable(found: re.Match[str]) -> str:
 
 
 def _filled(path: str, values: Mapping[str, Any]) -> str:
-    """A path with its parameters, which may hold no slash, dot segment or query of their own."""
+    """A path with its parameters, which hold no slash or query of their own; nothing in it leads out of the base."""
     for name, value in values.items():
         text = quote(_plain(value), safe="")
         if text in (".", ".."):
@@ -145,6 +146,8 @@ def _filled(path: str, values: Mapping[str, Any]) -> str:
         path = path.replace("{" + name + "}", text)
     if "{" in path:
         raise ToolArgumentsError(f"the path {path[:120]!r} still has an open parameter")
+    if not {".", ".."}.isdisjoint(_SLASH.split(unquote(re.split("[?#]", path)[0]))):
+        raise ToolArgumentsError(f"the path {path[:120]!r} may not have '.' or '..' between slashes")
     return path if path.startswith("/") else "/" + path
 
 

@@ -26,8 +26,9 @@ class Limits:
         whole_tokens: and at most so many tokens of their definitions.
         found_tokens: tokens of definitions that one search may bring in; None for no bound.
         same_searches: a search is answered so often; after that it is refused as repeated.
-        same_writes: a call that writes, by its tool's annotations, is run so often with the same arguments, counted
-            over the rounds of a run; after that the model is given its result again.
+        same_writes: a call that writes, by its tool's annotations, is run so often with the same arguments while
+            nothing else is changed in between, counted over the rounds of a run; after that the model is given the
+            old result again. None for no bound.
         tool_timeout: seconds for one call, or by tool id; None waits for ever.
         arguments: characters of a call's arguments.
         result: characters of a result that the model sees; the rest is cut with a notice.
@@ -43,7 +44,7 @@ class Limits:
     whole_tokens: int = 5_000
     found_tokens: int | None = None
     same_searches: int = 2
-    same_writes: int = 1
+    same_writes: int | None = None
     tool_timeout: float | Mapping[str, float] | None = None
     arguments: int = 1_000_000
     result: int = 100_000
@@ -53,18 +54,10 @@ class Limits:
     depth: int = 4
 
     def __post_init__(self) -> None:
-        for name in (
-            "max_visible_tools",
-            "same_searches",
-            "same_writes",
-            "arguments",
-            "result",
-            "calls",
-            "workers",
-            "depth",
-        ):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name} is {getattr(self, name)}; it must be 1 or more")
+        for name in POSITIVE:
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidInput(f"{name} is {value}; it must be 1 or more")
         if self.max_rounds < 0:
             raise InvalidInput(f"max_rounds is {self.max_rounds}; it must not be negative")
 

@@ -153,13 +153,14 @@ def _plan(run: Run, message: AssistantMessage, decisions: Mapping[str, Decision]
 
 
 def _once(run: Run, planned: Planned) -> Planned:
-    """A call that writes is not repeated word for word in a later round; where a person approves it, they decide."""
-    if planned.kind != "run" or planned.spec is None or not run.executions:
+    """Where a limit is set, a call that writes is not repeated word for word; who approves calls decides themselves."""
+    limit = run.settings.limits.same_writes
+    if limit is None or planned.kind != "run" or planned.spec is None or not run.executions:
         return planned
     arguments = _arguments(planned.raw, run.settings.limits.arguments)
     if arguments is None or run.settings.needs_approval(planned.spec, arguments):
         return planned
-    return once(planned, arguments, run.executions, run.settings.limits.same_writes)
+    return once(planned, arguments, run.executions, limit)
 
 
 def _pending(run: Run, planned: Sequence[Planned]) -> tuple[PendingCall, ...]:

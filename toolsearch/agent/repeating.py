@@ -1,4 +1,8 @@
-"""Calls that write, made again word for word: a model that has lost track would pay, send or delete twice."""
+"""Calls that write, made again word for word: a model that has lost track would pay, send or delete twice.
+
+Only who sets a limit is guarded: starting, stopping and starting again, or asking a service by POST how far it is, are
+equal calls that are meant.
+"""
 
 from __future__ import annotations
 
@@ -25,23 +29,30 @@ def writes(spec: ToolSpec) -> bool:
 
 
 def once(planned: Planned, arguments: Json, earlier: Sequence[ToolExecution], limit: int) -> Planned:
-    """What is planned; or its answer, when a call that writes succeeded `limit` times before with these arguments.
+    """What is planned; or an answer, when a call that writes was last run `limit` times with these arguments.
 
-    The answer is no error: what was asked for is done.
+    A call in between that may have changed something else starts the count anew; tries that failed do not count.
     """
     spec = planned.spec
     wanted = _key(spec, arguments) if spec is not None and writes(spec) else None
     if spec is None or wanted is None:
         return planned
-    done = [one for one in earlier if one.executed and not one.failed and one.spec and one.spec.id == spec.id]
-    same = [one for one in done if _key(spec, one.arguments) == wanted]
+    same: list[ToolExecution] = []
+    for one in reversed(earlier):
+        if not one.executed or one.spec is None or one.spec.annotations.get("readOnlyHint") is True:
+            continue
+        if one.spec.id != spec.id or _key(spec, one.arguments) != wanted:
+            break
+        if not one.failed:
+            same.append(one)
     if len(same) < limit:
         return planned
-    last = same[-1]
+    last = same[0]
     text = (
-        "Not run again: this very call was made before in this run, and it succeeded. "
-        f"Its result was: {last.result.text[:SHOWN]}\n"
-        "Go on with that. If it has to be done once more, the user must ask for it."
+        f"Not run again: this very call was run {len(same)} time(s) before in this run, and nothing else was changed "
+        "since. The old result, which may no longer hold, was: "
+        f"{last.result.text[:SHOWN]}\n"
+        "If it has to be done once more, ask the user."
     )
     answer = ToolResult.for_call(planned.call, text, attributes={REPEATED: last.call.id})
     return Planned(call=planned.call, kind="answer", answer=answer)

@@ -20,10 +20,12 @@ async def events_of(run: Callable[[Emit], Awaitable[object]], also: Emit) -> Asy
     Each event goes to `also` first.
     """
     events: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=AHEAD)
+    gone = asyncio.Event()
 
     async def emit(event: Event) -> None:
         await also(event)
-        await events.put(event)
+        if not gone.is_set():
+            await events.put(event)
 
     async def work() -> None:
         try:
@@ -41,5 +43,6 @@ async def events_of(run: Callable[[Emit], Awaitable[object]], also: Emit) -> Asy
             yield event
         await task
     finally:
+        gone.set()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -46,7 +46,8 @@ class Executors:
         """What a definition allows; without one, only what is bound."""
         if definition is None:
             return cls((), folder)
-        return cls(definition.python, folder, Running(sources=definition.resolved, services=definition.http))
+        running = Running(sources=definition.resolved, services=definition.http, folder=definition.folder)
+        return cls(definition.python, folder, running)
 
     def bind(self, executors: Mapping[str, Callable[..., Any]]) -> None:
         """Say what runs tools, by id; this goes before what their source says."""
