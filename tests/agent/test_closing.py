@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.agent.tools import agent, getTime
+from toolsearch.agent.edge import finished
 from toolsearch.agent.host import Agent
+from toolsearch.agent.sessions import Session
 from toolsearch.llm.clients import Clients
 from toolsearch.llm.model import Model
 from toolsearch.testing.models import ScriptedModel
@@ -69,3 +73,34 @@ def test_an_agent_is_a_context() -> None:
 
     assert asyncio.run(talk(host)) == "b"
     assert host.run_sync("?").content == "c"
+
+
+def test_closing_in_one_loop_keeps_what_others_opened() -> None:
+    """Until it is closed there: every connection is known to whoever may end it."""
+    alive: list[object] = []
+
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[object]:
+        alive.append(connect)
+        yield connect
+        alive.pop()
+
+    session = Session("s", connect, seconds=60)
+
+    async def use() -> None:
+        async with session.use():
+            pass
+
+    async def use_and_close() -> None:
+        await use()
+        assert len(alive) == 2
+        await session.close()
+        await session.close()
+
+    finished(use)
+    asyncio.run(use_and_close())
+    assert len(alive) == 1
+    finished(use)
+    assert session.generation == 2
+    finished(session.close)
+    assert alive == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,9 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.errors import DecisionFailed, InvalidInput
+from toolsearch.protocols import SearchResult, ToolView
 from toolsearch.questions import Decision, Question, State, YesNo, YesNoAnswer
+from toolsearch.strategies.retrievers import open_retriever
 from toolsearch.testing.models import ScriptedModel, call
 from toolsearch.tool import SearchBehavior, Tool
 
@@ -293,6 +295,43 @@ def test_an_index_gives_what_is_always_given() -> None:
     found = given(provider, ProviderRequest(context=context, messages=history))
     assert (found[0], set(found)) == ("pinned", {"pinned", "wash9", "Do It", "mail"})
     assert "wash9" not in judge.asked[0]
+
+
+def test_names_are_always_given_from_an_index_too() -> None:
+    """An id, or a name without its namespace; names that there are not for this caller are ignored."""
+    listed = [made("refund", namespace="shop"), made("rain", "rain tomorrow", namespace="sky")]
+    hidden = made("secret", namespace="shop", groups=("boss",))
+    index = ToolIndex.from_tools([*listed, hidden], encoder=None)
+    for always in (["refund", "secret", "gone"], ["shop/refund"]):
+        provider = PreselectingToolProvider(tools=index, chooser="lexical", max_results=1, always_include=always)
+        asked = asking("rain tomorrow")
+        context = replace(asked.context, caller=frozenset({"clerk"}))
+        assert given(provider, ProviderRequest(context=context, messages=[])) == ["refund", "rain"]
+
+
+class Finder:
+    """A retriever that keeps how it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def search(self, needs: Sequence[str], view: ToolView, k: int) -> SearchResult:
+        self.asked.append(k)
+        return open_retriever("lexical").search(needs, view, k)
+
+
+def test_the_shortlist_is_the_given_retrievers_in_the_given_thread() -> None:
+    """A judge is asked about what it finds; searching and looking up what runs leave the event loop free."""
+    index = ToolIndex.from_tools([*tools(), *tools(["wash"])], encoder=None)
+    finder, judge, threads = Finder(), Judge("mail"), [0]
+
+    async def thread(work: Callable[[], Any]) -> Any:
+        threads[0] += 1
+        return await asyncio.to_thread(work)
+
+    provider = PreselectingToolProvider(tools=index, chooser=judge, shortlist=2, retriever=finder, thread=thread)
+    assert given(provider, asking("mail")) == ["mail"]
+    assert (finder.asked, threads) == ([2], [2])
 
 
 def test_a_failure_is_told() -> None:

@@ -84,6 +84,20 @@ def test_every_source_runs(
     assert service[1] == [("POST", "/v1/orders/42/refund", "", "s3cret")]
 
 
+def test_preselected_tools_run_by_their_source(
+    folder: Path, service: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they do when the index is given directly, and in the agent's sessions, which end with it."""
+    monkeypatch.setenv("SHOP_KEY", "s3cret")
+    with ToolIndex.open(folder, read_only=True) as index:
+        provider = PreselectingToolProvider(tools=index, chooser="lexical")
+        with agent(ScriptedModel([CALLS[1], CALLS[0]], "done"), [provider], search=None) as host:
+            done = host.run_sync("refund an order, weigh p1")
+            assert len(host.sourced._sessions) == 1
+    assert texts(done) == ['{"ok": true}', "p1 weighs 3 kg"]
+    assert len(service[1]) == 1
+
+
 async def closed(host: Any) -> Any:
     async with host:
         return await Conversing(True, host)._streamed("?", {})
@@ -97,7 +111,7 @@ def test_a_server_that_died_is_started_again(folder: Path) -> None:
         with agent(model, [index], memory=None, hidden_calls="execute") as host:
             done = host.run_sync("?")
         assert [one.failed for one in done.tool_executions] == [True, False]
-        assert host.sourced._sessions[next(iter(host.sourced._sessions))]._task is None
+        assert [one._opened for one in host.sourced._sessions.values()] == [{}]
 
 
 def test_what_the_definition_does_not_name_never_runs(
@@ -112,20 +126,6 @@ def test_what_the_definition_does_not_name_never_runs(
     assert service[1] == []
     assert "depot" in caplog.text
     assert "[http.shop]" in caplog.text
-
-
-def test_preselected_tools_run_too(folder: Path) -> None:
-    """What a provider selects from an index is run by its source as well."""
-
-    async def run() -> Any:
-        with ToolIndex.open(folder, read_only=True) as index:
-            chosen = PreselectingToolProvider(tools=index, chooser="lexical")
-            try:
-                return await agent(ScriptedModel([CALLS[0]], "done"), [chosen], memory=None).run("weigh p1")
-            finally:
-                await chosen.close()
-
-    assert texts(asyncio.run(run())) == ["p1 weighs 3 kg"]
 
 
 FOREIGN = [

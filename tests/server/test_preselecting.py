@@ -108,6 +108,12 @@ def test_a_judge_selects(tmp_path: Path) -> None:
             failed = selected(client, messages=talk, judge=True, shortlist=3, on_failure="none")
             assert ids(failed) == [CLOCK.id]
             assert "not checked by the judge (DecisionFailed); none given" in failed["notes"]
+            assert failed["band"] == "none"
+            unlike = selected(client, messages=talk, judge=True, min_probability=0.9)
+            assert (ids(unlike), unlike["selected"], unlike["band"]) == ([CLOCK.id], [], "none")
+            asked = len(seen)
+            unsure = selected(client, query="xylophone", judge=True, min_confidence="high")
+            assert (ids(unsure), unsure["band"], len(seen)) == ([CLOCK.id], "none", asked)
     assert seen[0]["state"]["messages"][-1] == {"role": "user", "text": "weather or refund"}
 
 

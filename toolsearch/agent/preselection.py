@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from toolsearch.agent.assembly import tools_of
 from toolsearch.agent.exposing import name_of
 from toolsearch.agent.providers import ProviderRequest, ToolProvider
 from toolsearch.agent.recent import Said, needs_of, recent, state_of
-from toolsearch.agent.sourced import Sourced
 from toolsearch.agent.toolbox import Library, allowed_to
 from toolsearch.conversation import PRESELECTED, AssistantMessage, preselected_in
 from toolsearch.encoders.opening import open_encoder
@@ -55,6 +54,8 @@ class PreselectingToolProvider:
             always given, or raise the "error".
         encoder: makes a provider's tools searchable by meaning; "" or None leaves it to words.
         failed: is told when the chooser failed and its error is not raised.
+        retriever: finds the shortlist of an index for a judge; a retriever, or the name of one.
+        thread: runs what computes where the event loop does not wait for it.
     """
 
     tools: ToolProvider | Library
@@ -69,6 +70,8 @@ class PreselectingToolProvider:
     shortlist: int = 50
     encoder: Encoder | str | None = "builtin"
     failed: Callable[[ToolSearchError], object] | None = None
+    retriever: Retriever | str = "hybrid"
+    thread: Callable[[Callable[[], Any]], Awaitable[Any]] = asyncio.to_thread
 
     def __post_init__(self) -> None:
         """Check the settings.
@@ -87,9 +90,11 @@ class PreselectingToolProvider:
             raise InvalidInput(f"min_probability is {self.min_probability}; it must be from 0 to 1")
         if self.on_failure not in ("all", "none", "error"):
             raise InvalidInput(f"on_failure is {self.on_failure!r:.40}; it must be all, none or error")
-        self._asking, self._sourced = Asking(template=self.template, batch=self.batch), Sourced()
+        self._asking = Asking(template=self.template, batch=self.batch)
         if isinstance(self.chooser, str):
             self.chooser = open_retriever(self.chooser)
+        if isinstance(self.retriever, str):
+            self.retriever = open_retriever(self.retriever)
 
     @property
     def dynamic(self) -> bool:
@@ -108,29 +113,34 @@ class PreselectingToolProvider:
         if not offered:
             return None
         if not said:
-            return [_shown(tool) for tool in offered.values()]
+            return await self._shown(offered.values(), request)
         given = {tool_id for tool_id, tool in offered.items() if self._always(tool.spec, before, request)}
         candidates = [tool.spec for tool_id, tool in offered.items() if tool_id not in given]
         settled = not self.dynamic and PRESELECTED in request.context.message.attributes
         selected = () if settled or not candidates else await self._selected(candidates, said)
         if selected is None:
-            return [_shown(tool) for tool in offered.values()]
+            return await self._shown(offered.values(), request)
         wanted = given | set(selected)
         added = [spec.id for spec in candidates if spec.id in wanted]
         kept = (*preselected_in(request.context.message), *added)
         request.context.message.attributes[PRESELECTED] = list(dict.fromkeys(kept))
         order = dict.fromkeys([*(one for one in before if one in offered), *offered])
-        return [_shown(offered[tool_id]) for tool_id in order if tool_id in wanted]
+        return await self._shown([offered[tool_id] for tool_id in order if tool_id in wanted], request)
 
-    async def close(self) -> None:
-        """End the sessions with servers that tools of an index were run through."""
-        await self._sourced.close()
+    async def _shown(self, given: Iterable[Tool], request: ProviderRequest) -> list[Tool]:
+        """Tools that are shown from the first request on, whether or not there is a search as well."""
+        library = self.tools
+        if isinstance(library, Library):
+            given = await self.thread(lambda: [_runnable(library, tool.spec, request) for tool in given])
+        shown = SearchBehavior.ALWAYS_VISIBLE
+        return [Tool(tool.spec.with_(search=shown, id=tool.spec.id), tool.execute) for tool in given]
 
     async def _offered(self, request: ProviderRequest, said: Sequence[Said], before: Sequence[str]) -> dict[str, Tool]:
         """Tools by id that this caller may see, in the provider's order."""
-        if isinstance(self.tools, Library):
-            return await asyncio.to_thread(self._of_library, self.tools, request, said, before)
-        given = await self.tools.provide(request)
+        library = self.tools
+        if isinstance(library, Library):
+            return await self.thread(lambda: self._of_library(library, request, said, before))
+        given = await library.provide(request)
         tools = [tool for one in given or () for tool in tools_of(one)]
         return {tool.spec.id: tool for tool in tools if allowed_to(tool.spec, request.context.caller)}
 
@@ -140,13 +150,13 @@ class PreselectingToolProvider:
         """The shortlist of an index, and what is always given from it."""
         own = library.view(caller=request.context.caller)
         kept = [spec for one in (*before, *self.always_include) if (spec := own.get(one))]
-        rows = [*pinned(own.corpus), *(row for name in called(request) for row in _rows_called(own, name))]
+        names = (*(one for one in self.always_include if own.get(one) is None), *called(request))
+        rows = [*pinned(own.corpus), *(row for name in names for row in _rows_called(own, name))]
         kept += [own.corpus.tool(row) for row in rows if own.holds(row)]
-        retriever = open_retriever() if _is_judge(self.chooser) else cast("Retriever", self.chooser)
+        retriever = cast("Retriever", self.retriever if _is_judge(self.chooser) else self.chooser)
         most = self.shortlist if _is_judge(self.chooser) else self.max_results or FOUND
         found = [hit.tool for hit in retriever.search(needs_of(said), own, most)] if said else []
-        run = self._sourced.executor
-        return {spec.id: Tool(spec, library.executor(spec.id) or run(library, spec)) for spec in (*kept, *found)}
+        return {spec.id: Tool(spec) for spec in (*kept, *found)}
 
     def _always(self, spec: ToolSpec, before: Sequence[str], request: ProviderRequest) -> bool:
         named = spec.name in self.always_include or spec.id in self.always_include
@@ -163,7 +173,7 @@ class PreselectingToolProvider:
                 return [one.tool.id for one in chosen(judged, self.min_probability, self.max_results)]
             if isinstance(self.tools, Library):
                 return [spec.id for spec in candidates]
-            return await asyncio.to_thread(self._found, candidates, said)
+            return await self.thread(lambda: self._found(candidates, said))
         except ToolSearchError as error:
             if self.on_failure == "error":
                 raise
@@ -205,6 +215,5 @@ def _is_judge(chooser: Chooser) -> bool:
     return hasattr(chooser, "decide")
 
 
-def _shown(tool: Tool) -> Tool:
-    """A tool that is shown from the first request on, whether or not there is a search as well."""
-    return Tool(tool.spec.with_(search=SearchBehavior.ALWAYS_VISIBLE, id=tool.spec.id), tool.execute)
+def _runnable(library: Library, spec: ToolSpec, request: ProviderRequest) -> Tool:
+    return Tool(spec, library.executor(spec.id) or request.runner(library, spec))

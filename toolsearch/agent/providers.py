@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from toolsearch.agent.context import InvocationContext
 from toolsearch.conversation import Message
-from toolsearch.tool import Tool, ToolSpec
+from toolsearch.tool import Executor, Tool, ToolSpec
 
 Given = Tool | ToolSpec | tuple[ToolSpec, Callable[..., Any]] | Callable[..., Any]
 """What counts as one tool: a definition with or without its executor, or a function."""
 
 
+def _nothing(library: Any, spec: ToolSpec) -> Executor | None:
+    """Nothing runs tools by their source."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRequest:
-    """What a provider may look at: the run, and what is remembered, the current question last."""
+    """What a provider may look at: the run, and what is remembered, the current question last.
+
+    `runner` gives what runs a tool of an index by its source, as the agent does, where the index itself has nothing.
+    """
 
     context: InvocationContext
     messages: Sequence[Message]
+    runner: Callable[[Any, ToolSpec], Executor | None] = field(default=_nothing, repr=False)
 
 
 @runtime_checkable

@@ -65,7 +65,7 @@ class Supply:
         self.fixed = dict(self.assembly.fixed)
         for provider in self.assembly.providers:
             if not provider.dynamic:
-                given = await provider.provide(ProviderRequest(context=self.context, messages=list(messages)))
+                given = await provider.provide(self._asking(messages))
                 for one in given or ():
                     add(self.fixed, tools_of(one))
         self.current().check()
@@ -74,11 +74,14 @@ class Supply:
         """Ask the dynamic providers; what they gave before in this run stays."""
         for provider in self.assembly.providers:
             if provider.dynamic:
-                given = await provider.provide(ProviderRequest(context=self.context, messages=list(messages)))
+                given = await provider.provide(self._asking(messages))
                 for tool in (tool for one in given or () for tool in tools_of(one)):
                     if tool.spec.id not in self.fixed and name_of(tool.spec) not in self.taken:
                         self.dynamic.setdefault(tool.spec.id, tool)
         return self.current()
+
+    def _asking(self, messages: Iterable[Message]) -> ProviderRequest:
+        return ProviderRequest(context=self.context, messages=list(messages), runner=self.runner)
 
     def current(self) -> Toolbox:
         """The tools as they are now, without asking a provider."""

@@ -34,13 +34,11 @@ router = APIRouter(prefix="/v1", tags=["search"])
 async def preselect(asked: bodies.Preselect, here: Here, caller: Anyone, request: Request) -> Response:
     """Choose tools for a request: those given in any case, then the best within k and the budget."""
     served = here.indexes.named(asked.index)
+    if asked.judge and here.judge is None:
+        raise Problem(501, "no judge is set up; name one in the settings: judge = ...")
+    judge = Heard(here.judge, asked.min_probability) if asked.judge and here.judge else None
     seen = await here.run(lambda: served.see(caller, asked.filter))
-    search = Search(served.index.retriever(asked.strategy), asked)
-    judge = None
-    if asked.judge:
-        if here.judge is None:
-            raise Problem(501, "no judge is set up; name one in the settings: judge = ...")
-        judge = Heard(here.judge)
+    search = Search(await here.run(lambda: served.index.retriever(asked.strategy or served.strategy)), asked)
     notes: list[str] = []
     provider = PreselectingToolProvider(
         tools=Catalog(seen.view),
@@ -51,16 +49,23 @@ async def preselect(asked: bodies.Preselect, here: Here, caller: Anyone, request
         max_messages=asked.max_messages if asked.messages else len(asked.asked),
         on_failure=asked.on_failure,
         shortlist=asked.shortlist,
+        retriever=search,
+        thread=here.run,
         failed=lambda error: notes.append(
             f"not checked by the judge ({type(error).__name__}); {asked.on_failure} given"
         ),
     )
     found = _conversation(asked, caller, request.state.request_id)
     given = await provider.provide(found) or ()
-    body = _answered([tool.spec.id for tool in given], found, seen, caller, asked.max_tokens)
-    told = band(judge.best) if judge else search.band
-    body = body.model_copy(update={"band": told, "notes": [*search.notes, *notes]})
-    return Response(body.model_dump_json(exclude_unset=True), media_type="application/json")
+    told = search.band if judge is None or (notes and asked.on_failure == "all") else band(judge.best)
+
+    def work() -> bodies.Preselected:
+        body = _answered([tool.spec.id for tool in given], found, seen, caller, asked.max_tokens)
+        about = () if judge and judge.best is not None else search.notes
+        more = {"band": told if body.tools else "none", "notes": [*about, *notes]}
+        return body.model_copy(update=more)
+
+    return await here.answer(work)
 
 
 def _conversation(asked: bodies.Preselect, caller: Caller, run_id: str) -> ProviderRequest:
@@ -129,20 +134,20 @@ class Search:
         """At most k tools; none when the confidence is lower than wanted."""
         wanted = needs if self._asked.messages else self._asked.asked
         found = confident(self._retriever.search(wanted, view, k), self._asked.min_confidence)
-        self.band, self.notes = found.band, found.notes
+        self.band, self.notes = found.band if found.hits else "none", found.notes
         return found
 
 
 class Heard:
-    """A judge of which the highest probability of one decision is kept."""
+    """A judge of which the highest probability that selects a tool is kept, None when none does."""
 
-    def __init__(self, model: DecisionModel) -> None:
-        self.model = model
+    def __init__(self, model: DecisionModel, least: float) -> None:
+        self.model, self._least = model, least
         self.best: float | None = None
 
     async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
         """See `DecisionModel.decide`."""
         decision = await self.model.decide(state, questions)
         found = [one.probability for one in decision.answers.values() if isinstance(one, YesNoAnswer)]
-        self.best = max([*found, self.best or 0.0])
+        self.best = max((one for one in [*found, self.best or 0.0] if one >= self._least), default=None)
         return decision
