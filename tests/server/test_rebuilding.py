@@ -10,7 +10,9 @@ from tests.index.catalogs import ids
 from tests.server.test_operating import defined
 from toolsearch import ToolIndex, ToolSpec
 from toolsearch.errors import InvalidInput
-from toolsearch.server.rebuilding import rebuilt
+from toolsearch.server.ledger import Ledger
+from toolsearch.server.rebuilding import _kept, rebuilt
+from toolsearch.server.state import StateFile
 
 
 def nothing(*_: object) -> None:
@@ -45,6 +47,16 @@ def test_what_others_wrote_stays(tmp_path: Path) -> None:
     with ToolIndex.open(index) as there:
         assert ids(there) == ["pay", "fresh", "written", "held", "late"]
         assert there.verify().ok
+
+
+def test_what_is_written_while_a_rebuild_starts_is_known(tmp_path: Path) -> None:
+    """Which tools came by requests is asked when it is decided what leaves, not before the sources are read."""
+    file = StateFile(tmp_path / "state.db")
+    kept = _kept(file, "shop")
+    Ledger(file).add("shop", ["written"])
+    assert kept("written", "")
+    assert not kept("other", "")
+    file.close()
 
 
 def test_without_sources_the_tools_stay(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ def _built(
     definition: Definition | None,
     order: Order,
 ) -> Changes:
-    name, encoder = _encoder(store, definition, order)
     stays = _stays(store, order.kept)
+    name, encoder = _encoder(store, definition, order)
     anew = store.meta("analyser") not in (None, text.ANALYSER)
     tools = Stage(store, feed or GivenTools(_present(store)), anew=anew).filled(order.progress)
     if encoder is not None:

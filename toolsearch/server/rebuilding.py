@@ -7,7 +7,7 @@ shows as one change.
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,10 +48,13 @@ def rebuilt(path: Path, kept: Callable[[str, str], bool], told: Callable[[str, i
 
 
 def _kept(file: StateFile, name: str) -> Callable[[str, str], bool]:
-    """What tells tools that have nothing to do with the definition, by id and origin."""
-    written = Ledger(file).tools(name)
-    origins = {known.source.origin for known in Sources(file).list(name)}
-    return lambda tool, origin: tool in written or origin in origins
+    """What tells tools that have nothing to do with the definition, by id and origin, as known when first asked."""
+
+    @cache
+    def known() -> tuple[set[str], set[str]]:
+        return Ledger(file).tools(name), {one.source.origin for one in Sources(file).list(name)}
+
+    return lambda tool, origin: tool in known()[0] or origin in known()[1]
 
 
 if __name__ == "__main__":
