@@ -247,7 +247,7 @@ def test_a_server_cannot_take_the_place_of_another_tool(tmp_path: Path) -> None:
 def test_broken_entries_lose_only_themselves(tmp_path: Path) -> None:
     """The others work."""
     entry = server(tmp_path / "a.json", described("plane"))
-    over = gateway(document=behind(s=entry, odd={"type": "fax"}))
+    over = gateway(document=behind(s=entry, odd={"type": "fax", "url": "http://x"}))
     assert "fax" in str(over.config.problems[0])
 
     async def inside() -> None:
