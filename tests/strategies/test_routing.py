@@ -34,6 +34,9 @@ class English(WordsEncoder):
     def knows(self, word: str) -> bool:
         return True
 
+    def elsewhere(self, vector: np.ndarray) -> float:
+        return 0.3
+
 
 class Meanings:
     """One dimension for each meaning, in any language, and one for anything."""
