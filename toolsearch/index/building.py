@@ -41,7 +41,7 @@ READ: Final = 4096
 class Order:
     """What to build. `tools` None means: from the definition's sources, or else the tools that are there.
 
-    `jobs` is how many batches are encoded, and blocks analysed, at a time. `kept` tells of a tool that is there and not
+    `jobs` is how many batches are encoded at a time. `kept` tells of a tool that is there and not
     among them, by id and origin, whether it stays; then what came while they were read stays too.
     """
 

@@ -14,7 +14,7 @@ from toolsearch.text import encoder_text
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from toolsearch.index.changes import Prepared, Staged
@@ -69,25 +69,29 @@ def encode_staged(
     """
     waiting = _waiting(store, encoder.id, tools)
     done = 0
-    running: deque[tuple[Batch, Future[Floats]]] = deque()
-    with ThreadPoolExecutor(jobs, "encode") as pool:
-        try:
-            for batch in _batches(store, encoder.id, waiting):
-                running.append((batch, pool.submit(_vectors, encoder, batch)))
-                if len(running) >= AHEAD * jobs:
-                    done += _settled(store, encoder, *running.popleft())
-                    progress(Progress(stage="encode", done=done, total=len(waiting)))
-            while running:
-                done += _settled(store, encoder, *running.popleft())
-                progress(Progress(stage="encode", done=done, total=len(waiting)))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    for batch, vectors in _encoded(encoder, _batches(store, encoder.id, waiting), jobs):
+        _keep(store, encoder, batch, vectors)
+        done += len(batch)
+        progress(Progress(stage="encode", done=done, total=len(waiting)))
     return done
 
 
-def _settled(store: Store, encoder: Encoder, batch: Batch, vectors: Future[Floats]) -> int:
-    _keep(store, encoder, batch, vectors.result())
-    return len(batch)
+def _encoded(encoder: Encoder, batches: Iterable[Batch], jobs: int) -> Iterator[tuple[Batch, Floats]]:
+    """Batches with their vectors, in order. One job needs no thread of its own, and Ctrl-C ends it at once."""
+    if jobs == 1:
+        yield from ((batch, _vectors(encoder, batch)) for batch in batches)
+        return
+    running: deque[tuple[Batch, Future[Floats]]] = deque()
+    with ThreadPoolExecutor(jobs, "encode") as pool:
+        try:
+            for batch in batches:
+                running.append((batch, pool.submit(_vectors, encoder, batch)))
+                if len(running) >= AHEAD * jobs:
+                    done, vectors = running.popleft()
+                    yield done, vectors.result()
+            yield from ((done, vectors.result()) for done, vectors in running)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _keep(store: Store, encoder: Encoder, batch: Batch, vectors: Floats) -> None:
