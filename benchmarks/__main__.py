@@ -179,10 +179,13 @@ def cpu(
     data: Annotated[Path | None, typer.Option(help="Folder with parts.json and sets; without it, the demo.")] = None,
     task: Annotated[str, typer.Option(help="Whose catalog and requests; the last one by default.")] = "",
     requests: Annotated[int, typer.Option(help="Requests of one clause, evenly picked.")] = 100,
+    stacks: Annotated[
+        Path | None, typer.Option(help="File for folded stacks, as flame graph viewers read them.")
+    ] = None,
 ) -> None:
     """CPU of one hybrid request: asked first, asked again, and its encoding alone."""
     tasks = _wanted(list(development_parts(data)) if data else [demo("development")], task)
-    print(cpu_table(tasks[-1], requests))
+    print(cpu_table(tasks[-1], requests, stacks))
 
 
 @app.command()

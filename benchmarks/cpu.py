@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.flame import folded, sampled
 from benchmarks.runner import K, build
 from benchmarks.tasks import Task, evenly
 from toolsearch import ToolIndex, open_encoder
@@ -19,8 +21,11 @@ WARM = 10
 """Requests that are asked before, so that files are read and caches of words are as after some use."""
 
 
-def cpu_table(task: Task, most: int = 100) -> str:
-    """CPU in ms of the first clause of each of the task's requests; encoding is measured alone, on the same texts."""
+def cpu_table(task: Task, most: int = 100, stacks: Path | None = None) -> str:
+    """CPU in ms of the first clause of each of the task's requests; encoding is measured alone, on the same texts.
+
+    `stacks` is a file for where the CPU goes when they are asked once more, for a flame graph viewer.
+    """
     texts = list(dict.fromkeys(_first_clause(query.query) for query in evenly(task, most + WARM).queries))
     warm, asked = texts[:WARM], texts[WARM:]
     encoder = open_encoder("builtin")
@@ -32,6 +37,8 @@ def cpu_table(task: Task, most: int = 100) -> str:
         first = _spent(asked, lambda text: retriever.search([text], view, K))
         again = _spent(asked, lambda text: retriever.search([text], view, K))
         encoding = _spent(asked, lambda text: encoder.encode([text], "query"))
+        if stacks is not None:
+            stacks.write_text(folded(sampled(lambda: _spent(asked, lambda text: retriever.search([text], view, K)))))
     rows = [("asked first", first), ("asked again, its vector is kept", again), ("encoding alone", encoding)]
     head = [f"{len(asked)} requests, {len(task.tools())} tools", "mean ms (95 %)", "median", "95th percentile"]
     return table(head, [[name, *_cells(values)] for name, values in rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -38,12 +38,3 @@ def sampled(work: Callable[[], object]) -> Counter[tuple[str, ...]]:
 def folded(found: Counter[tuple[str, ...]]) -> str:
     """One line a stack: names with semicolons between them, and how often."""
     return "".join(f"{';'.join(stack)} {count}\n" for stack, count in sorted(found.items()))
-
-
-def shares(found: Counter[tuple[str, ...]], rooms: Sequence[str]) -> dict[str, float]:
-    """The part of all samples below each function named, innermost first: each sample counts once."""
-    total = sum(found.values()) or 1
-    counted: Counter[str] = Counter()
-    for stack, count in found.items():
-        counted[next((name for name in reversed(stack) if name in rooms), "")] += count
-    return {name: count / total for name, count in counted.items()}
