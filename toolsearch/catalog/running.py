@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from toolsearch.catalog.documents import parsed
 from toolsearch.catalog.mcp_servers import Server, servers_of
 from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.tool import Json
@@ -87,6 +86,8 @@ def servers_in(sources: Iterable[str | Path]) -> dict[str, Server]:
 
     Broken ones are logged and left out, and so are all of a name that stands for different servers.
     """
+    from toolsearch.catalog.documents import parsed  # whoever opens an index needs no readers of formats
+
     found: dict[str, Server] = {}
     unclear: set[str] = set()
     for path in files_in(sources):
