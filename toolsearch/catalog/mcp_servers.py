@@ -94,13 +94,13 @@ def servers_of(document: object, where: str = "servers") -> tuple[list[Server], 
 def _server(name: str, entry: Mapping[str, Any]) -> Server | None:
     if entry.get("disabled") is True or entry.get("enabled") is False:
         return None
-    if not entry.keys() & {"command", "url"}:
-        given = ", ".join(map(repr, list(entry)[:8]))[:200] or "nothing"
-        raise InvalidSource(f"an entry needs command (with args, env, cwd) or url (with headers), and has {given}")
     said = entry.get("type", entry.get("transport", "stdio" if "command" in entry else "http"))
     transport = TRANSPORTS.get(said.lower()) if isinstance(said, str) else None
     if transport is None:
         raise InvalidSource(f"type must be one of {', '.join(TRANSPORTS)}, not {said!r:.60}")
+    if not entry.keys() & {"command", "url"}:
+        given = ", ".join(map(repr, list(entry)[:8]))[:200] or "nothing"
+        raise InvalidSource(f"an entry needs command (with args, env, cwd) or url (with headers), and has {given}")
     cwd = entry.get("cwd")
     args: object = entry.get("args", [])
     if not isinstance(args, list):
