@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -168,3 +170,16 @@ def test_training_is_used_again(segment: DenseSegment) -> None:
     assert again.nearest.recall >= nearest.AIM
     assert segment.nearest.index.ntotal == ROWS
     assert segment.nearest.refilled(clustered(200)[:, :16].copy()) is None
+
+
+def test_training_of_a_mapped_index_is_used_again(segment: DenseSegment, tmp_path: Path) -> None:
+    """An index that reads its file in place is refilled as well, and goes on as it was."""
+    np.save(tmp_path / "nearest.npy", segment.to_arrays()["nearest"])
+    mapped = np.load(tmp_path / "nearest.npy", mmap_mode="r")
+    read = DenseSegment.from_arrays({**segment.to_arrays(), "nearest": mapped})
+    assert read.nearest is not None
+    changed = np.concatenate([VECTORS[5:], clustered(5, 9)])
+    again = DenseSegment.of(changed).planned(read.nearest)
+    assert again.nearest is not None
+    assert again.nearest.recall >= nearest.AIM
+    assert read.nearest.index.ntotal == ROWS
