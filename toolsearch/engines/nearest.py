@@ -84,7 +84,7 @@ class Nearest:
         faiss = import_module("faiss")
         if vectors.shape[1] != self.index.d or self.cells != _cells(len(vectors)):
             return None
-        # A copy of its own: an index that reads a mapped file can be neither emptied nor filled, and faiss ends the process.
+        # A copy: faiss ends the process when an index that reads a mapped file is emptied or filled.
         index = faiss.deserialize_index(np.array(self.body))
         index.reset()
         for start in range(0, len(vectors), EXACT):
