@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolsearch.catalog.running import Service, services_of
 from toolsearch.errors import InvalidSource
+from toolsearch.toml_files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ class Definition:
             InvalidSource: it is missing, no TOML, or has fields that are unknown or of the wrong type.
         """
         file = Path(path) / FILE if Path(path).is_dir() else Path(path)
-        body = _loaded(file)
+        body = read_toml(file, "definition", MAX_BYTES)
         known = {"name": str, "sources": list, "encoder": str, "strategy": str, "python": list, "http": dict}
         for key, value in body.items():
             if key not in known:
@@ -76,14 +76,3 @@ class Definition:
 
 def _listed(body: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(body[key]) for key in ("sources", "python") if key in body}
-
-
-def _loaded(file: Path) -> dict[str, Any]:
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise InvalidSource(f"{file} has more than {MAX_BYTES} bytes")
-        return tomllib.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise InvalidSource(f"no definition can be read at {str(file)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidSource(f"{str(file)!r} is not TOML: {str(error)[:200]}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, cast
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from toolsearch.errors import InvalidInput
+from toolsearch.toml_files import read_toml
 
 PREFIX: Final = "TOOLSEARCH_"
 MAX_FILE: Final = 1_000_000
@@ -93,14 +93,7 @@ def read_settings(file: Path | None, environment: Mapping[str, str], given: Mapp
 
 
 def _of_file(file: Path) -> dict[str, Any]:
-    try:
-        if file.stat().st_size > MAX_FILE:
-            raise InvalidInput(f"{file} has more than {MAX_FILE} bytes")
-        body = tomllib.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"no settings can be read at {str(file)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{str(file)!r} is not TOML: {str(error)[:200]}") from None
+    body = read_toml(file, "settings", MAX_FILE)
     table: object = body.get("serve", body)
     return cast("dict[str, Any]", table) if isinstance(table, dict) else {}
 

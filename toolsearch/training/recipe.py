@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from toolsearch.errors import InvalidSource
+from toolsearch.toml_files import read_toml
 
 FOLDER: Final = Path(__file__).parent / "recipes"
 MAX_BYTES: Final = 100_000
@@ -56,7 +56,7 @@ def read_recipe(path: Path) -> Recipe:
     Raises:
         InvalidSource: the file is missing, no TOML, or holds a key or value that no recipe has.
     """
-    body = _body(path)
+    body = read_toml(path, "recipe", MAX_BYTES)
     listed = body.pop("parts", [])
     if not isinstance(listed, list) or not listed:
         raise InvalidSource(f"{path.name}: a recipe needs [[parts]], the sources it trains on")
@@ -65,17 +65,6 @@ def read_recipe(path: Path) -> Recipe:
     if recipe.kind not in ("judge", "encoder"):
         raise InvalidSource(f"{path.name}: kind must be judge or encoder, not {recipe.kind!r:.80}")
     return recipe
-
-
-def _body(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidSource(f"{path.name} has more than {MAX_BYTES} bytes; a recipe is short")
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InvalidSource(f"no recipe can be read at {str(path)!r:.200}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidSource(f"{path.name} is not TOML: {str(error)[:160]}") from None
 
 
 def _checked(shape: type[Part] | type[Recipe], given: object, where: str) -> dict[str, Any]:
