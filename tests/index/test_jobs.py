@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from toolsearch import ToolIndex, ToolSpec
-from toolsearch.errors import EncoderFailed
+from toolsearch.errors import EncoderFailed, InvalidTool
+from toolsearch.index import pieces
+from toolsearch.index.analysis import segments
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Role
@@ -53,3 +55,23 @@ def test_a_failure_among_several_jobs(tmp_path: Path) -> None:
     with ToolIndex.build(tmp_path / "i", TOOLS, encoder=again, jobs=2) as index:
         assert len(index) == len(TOOLS)
     assert again.left >= 1_000 - 3
+
+
+def test_blocks_analysed_by_helpers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Several processes analyse blocks of tools, and the index is the one that a single process makes."""
+    monkeypatch.setattr(pieces, "BLOCK", 64)
+    answers: list[list[tuple[str, float]]] = []
+    for jobs in (1, 2):
+        with ToolIndex.build(tmp_path / str(jobs), TOOLS, encoder="", jobs=jobs) as index:
+            assert index.verify().ok
+            found = index.search("read gauge 123", k=20, strategy="lexical")
+            answers.append([(hit.id, hit.score) for hit in found])
+    assert answers[0] == answers[1]
+
+
+def test_a_helper_that_ends_is_stood_in_for() -> None:
+    """When helpers fail, blocks are analysed by the process that asked, and a broken one is its error."""
+    good, broken = [TOOLS[0].to_json()], ['{"v":1}']
+    with pytest.raises(InvalidTool, match="missing"):
+        list(segments([good, broken, good], 2))
+    assert [len(one) for one in segments([good, good, good], 2)] == [1, 1, 1]

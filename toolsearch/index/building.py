@@ -41,8 +41,8 @@ READ: Final = 4096
 class Order:
     """What to build. `tools` None means: from the definition's sources, or else the tools that are there.
 
-    `jobs` is how many batches are encoded at a time. `kept` tells of a tool that is there and not
-    among them, by id and origin, whether it stays; then what came while they were read stays too.
+    `jobs` is how many batches are encoded, and blocks of tools analysed, at a time. `kept` tells of a tool that is
+    there and not among them, by id and origin, whether it stays; then what came while they were read stays too.
     """
 
     tools: Feed | None
@@ -72,6 +72,7 @@ def build(path: str | Path, order: Order) -> Changes:
     with named_faults(layout.root), BuildLock(layout.lock):
         fresh = not layout.truth.is_file()
         store = Store(layout.root)
+        store.make_room()
         try:
             return _built(store, layout, feed, definition, order)
         except (InvalidInput, MissingExtra):
@@ -112,7 +113,7 @@ def _built(
     remember(store, encoder, name)
     del tools
     order.progress(Progress(stage="write", done=0, total=1))
-    Keeper(store, None, layout, encoder).rebase(encoder)
+    Keeper(store, None, layout, encoder, jobs=order.jobs).rebase(encoder)
     changes.collect(store, oldest(layout, store.generation), None if encoder is None else encoder.id)
     order.progress(Progress(stage="write", done=1, total=1))
     return done

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
@@ -36,30 +37,35 @@ class Changes:
         return bool(self.added or self.changed or self.removed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prepared:
-    """A tool to be written, the hash of its JSON, and who replaces it; its texts are made when they are needed."""
+    """A tool to be written, its canonical JSON and the hash of that, and who replaces it."""
 
     spec: ToolSpec
+    body: str
     hash: str
     origin: str
+
+    @classmethod
+    def of(cls, spec: ToolSpec, origin: str) -> Prepared:
+        """A tool that is ready.
+
+        Raises:
+            InvalidTool: it cannot be written as JSON.
+        """
+        return cls(spec, spec.to_json(), spec.content_hash, origin)
 
     @property
     def tool(self) -> str:
         """Its id."""
         return self.spec.id
 
-    @property
-    def body(self) -> str:
-        """Its canonical JSON."""
-        return self.spec.to_json()
-
-    @property
+    @cached_property
     def text(self) -> str:
         """What an encoder sees of it."""
         return text.encoder_text(self.spec)
 
-    @property
+    @cached_property
     def text_hash(self) -> str:
         """What its vector is kept under."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -123,7 +129,7 @@ def prepared(specs: Iterable[ToolSpec], origin: str | None = None) -> list[Prepa
     for spec in specs:
         if spec.id in found:
             raise DuplicateTool(f"two tools have the id {spec.id[:200]!r}; give one another name, namespace or id")
-        found[spec.id] = Prepared(spec, spec.content_hash, spec.source if origin is None else origin)
+        found[spec.id] = Prepared.of(spec, spec.source if origin is None else origin)
     return list(found.values())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolsearch import text
@@ -32,7 +33,8 @@ class Keeper:
     """The newest corpus of an index.
 
     Searches take `current`, which never waits; writers call `refresh` before they return. `watch` is a connection of
-    its own that tells whether something was written; None in memory. `publish` lets it write derived files.
+    its own that tells whether something was written; None in memory. `publish` lets it write derived files; `jobs` is
+    how many processors may analyse tools.
     """
 
     def __init__(
@@ -43,12 +45,13 @@ class Keeper:
         encoder: Encoder | None,
         *,
         publish: bool = False,
+        jobs: int = 1,
     ) -> None:
         self.notes: tuple[str, ...] = ()
         self._store, self._watch, self._layout = store, watch, layout
         self._publishes = publish
         parsed: Recent[ToolSpec] = Recent(CACHED)
-        self._maker = Maker(store=store, encoder=encoder, parsed=parsed)
+        self._maker = Maker(store=store, encoder=encoder, parsed=parsed, jobs=jobs)
         self._folder: Path | None = None
         self._lock = threading.Lock()
         self._moved = -1 if watch is None else watch.moved()
@@ -111,7 +114,7 @@ class Keeper:
             if anew or not same or not self._settled():
                 pieces = [] if anew else [self._state.base, self._state.delta]
                 pieces = pieces if same else [wordy(piece) for piece in pieces]
-                self._maker = Maker(store=self._store, encoder=encoder, parsed=self._maker.parsed)
+                self._maker = replace(self._maker, encoder=encoder)
                 generation, lease = leased(self._layout, self._store)
                 self._state = _holding(self._maker.whole(pieces, generation), lease)
             self.notes = ()

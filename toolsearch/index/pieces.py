@@ -9,6 +9,7 @@ import numpy as np
 
 from toolsearch.engines.dense import DenseSegment
 from toolsearch.errors import IndexDamaged, InvalidTool
+from toolsearch.index.analysis import segments
 from toolsearch.strategies.segment import Segment, dense_of, merged_segment
 from toolsearch.tool import ToolSpec
 
@@ -38,6 +39,15 @@ class Piece:
         return len(self.rows.rows)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What pieces are made with: the encoder whose vectors they get, None for none, and how many processors."""
+
+    encoder: str | None = None
+    dimension: int = 0
+    jobs: int = 1
+
+
 class StoredTools:
     """The tools of a corpus, read from the truth when they are wanted; parsed ones are kept for a while."""
 
@@ -64,33 +74,43 @@ def parsed_body(number: int, body: str) -> ToolSpec:
         ) from None
 
 
-def made(store: Store, rows: Rows, encoder: str | None, dimension: int) -> Piece:
+def made(store: Store, rows: Rows, wanted: Wanted) -> Piece:
     """A piece of rows, analysed anew, BLOCK tools at a time; vectors come from the truth as far as they are there."""
-    parts = [_block(store, rows, start) for start in range(0, len(rows.rows), BLOCK)]
-    segment = parts[0][0] if len(parts) == 1 else merged_segment(parts, len(rows.rows))
-    return Piece(_with_vectors(store, segment, rows, encoder, dimension), rows)
+    if len(rows.rows) <= BLOCK:
+        segment = Segment.of([parsed_body(number, body) for number, body in _bodies(store, rows, 0)])
+        return Piece(_with_vectors(store, segment, rows, wanted), rows)
+    starts = range(0, len(rows.rows), BLOCK)
+    blocks = ([body for _, body in _bodies(store, rows, start)] for start in starts)
+    parts: list[tuple[Segment, NDArray[np.int32]]] = []
+    try:
+        for start, segment in zip(starts, segments(blocks, wanted.jobs), strict=True):
+            parts.append((segment, np.arange(start, start + len(segment), dtype=np.int32)))
+    except InvalidTool:
+        for number, body in _bodies(store, rows, len(parts) * BLOCK):
+            parsed_body(number, body)
+        raise
+    return Piece(_with_vectors(store, merged_segment(parts, len(rows.rows)), rows, wanted), rows)
 
 
-def _block(store: Store, rows: Rows, start: int) -> tuple[Segment, NDArray[np.int32]]:
-    """Tools from a position on as a segment, and their places."""
+def _bodies(store: Store, rows: Rows, start: int) -> list[tuple[int, str]]:
+    """Number and JSON of the tools of a block."""
     numbers: list[int] = rows.bodies[start : start + BLOCK].tolist()
     texts = store.texts(numbers)
-    segment = Segment.of([parsed_body(number, texts[number]) for number in numbers])
-    return segment, np.arange(start, start + len(numbers), dtype=np.int32)
+    return [(number, texts[number]) for number in numbers]
 
 
-def joined(store: Store, pieces: Sequence[Piece], rows: Rows, encoder: str | None, dimension: int) -> Piece:
+def joined(store: Store, pieces: Sequence[Piece], rows: Rows, wanted: Wanted) -> Piece:
     """One piece of the given rows; what the pieces have analysed already is taken from them."""
     order = np.argsort(rows.bodies, kind="stable")
     free = np.ones(len(order), np.bool_)
     parts = [(piece.segment, _places(piece, rows.bodies, order, free)) for piece in pieces]
     rest = np.flatnonzero(free)
     if len(rest):
-        fresh = made(store, rows.take(rest), encoder, dimension)
+        fresh = made(store, rows.take(rest), wanted)
         if len(rest) == len(order):
             return fresh
         parts.append((fresh.segment, rest.astype(np.int32)))
-    return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, encoder, dimension), rows)
+    return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, wanted), rows)
 
 
 def planned(piece: Piece, before: Sequence[Piece] = ()) -> Piece:
@@ -116,16 +136,16 @@ def _places(piece: Piece, wanted: Numbers, order: Numbers, free: np.ndarray) -> 
     return places
 
 
-def _with_vectors(store: Store, segment: Segment, rows: Rows, encoder: str | None, dimension: int) -> Segment:
+def _with_vectors(store: Store, segment: Segment, rows: Rows, wanted: Wanted) -> Segment:
     """The segment with a vector for every row that has one in the truth; without any when there is no encoder."""
-    if encoder is None:
+    if wanted.encoder is None:
         return replace(segment, dense=None)
     old = dense_of([segment])
     if old and not old[0].missing.any():
         return replace(segment, dense=old[0])
-    vectors = old[0].vectors.copy() if old else np.zeros((len(rows.rows), dimension), np.float32)
+    vectors = old[0].vectors.copy() if old else np.zeros((len(rows.rows), wanted.dimension), np.float32)
     missing = old[0].missing.copy() if old else np.ones(len(rows.rows), np.bool_)
-    filled = _fill(store, vectors, missing, rows, encoder)
+    filled = _fill(store, vectors, missing, rows, wanted.encoder)
     return replace(segment, dense=DenseSegment(vectors, missing) if filled or not old else old[0])
 
 

@@ -66,7 +66,7 @@ class Stage:
             spec = self._feed.read(entry)
             if spec is None:
                 continue
-            prepared = Prepared(spec, spec.content_hash, spec.source)
+            prepared = Prepared.of(spec, spec.source)
             if self._list(Staged(spec.id, prepared.hash, prepared.origin), entry.where):
                 fresh.append((prepared, digest))
         if fresh:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from toolsearch.index.pieces import Piece, StoredTools, joined, planned
+from toolsearch.index.pieces import Piece, StoredTools, Wanted, joined, planned
 from toolsearch.index.store import NO_ROWS
 from toolsearch.strategies.corpus import MemoryCorpus
 
@@ -56,11 +56,12 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Maker:
-    """Makes states from the truth with the vectors of one encoder, None for words only."""
+    """Makes states from the truth with the vectors of one encoder, None for words only, on `jobs` processors."""
 
     store: Store
     encoder: Encoder | None
     parsed: Recent[ToolSpec]
+    jobs: int = 1
 
     def whole(self, pieces: list[Piece], generation: int) -> State:
         """A state of one base, taken as far as possible from what the pieces hold."""
@@ -97,7 +98,7 @@ class Maker:
 
     def _joined(self, pieces: list[Piece], rows: Rows) -> Piece:
         encoder, dimension = (self.encoder.id, self.encoder.dimension) if self.encoder else (None, 0)
-        return joined(self.store, pieces, rows, encoder, dimension)
+        return joined(self.store, pieces, rows, Wanted(encoder=encoder, dimension=dimension, jobs=self.jobs))
 
     def _state(self, base: Piece, delta: Piece, live: Mask, generation: int) -> State:
         marks = np.concatenate([live, np.ones(len(delta), np.bool_)])

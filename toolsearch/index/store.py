@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 WAIT: Final = 30.0
 """Seconds that a writer waits for another one."""
+ROOM: Final = 16_384
+"""Pages that a build keeps in memory, and writes before it cuts the journal: keys of texts fall on pages at random."""
 PAGES: Final = 50_000
 """Pages of 4 kB that are given back at a time, so that nobody waits long."""
 
@@ -110,6 +112,12 @@ class Store:
                 f"index {str(self.root)!r} has format {found!r}, this version of toolsearch reads {FORMAT}; "
                 "install the version that wrote it, or build it again from its sources"
             )
+
+    def make_room(self) -> None:
+        """Work with more memory, for a build writes much at a time."""
+        with self.guarded():
+            self._connection.execute(f"PRAGMA cache_size={ROOM}")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint={ROOM}").fetchall()
 
     def close(self) -> None:
         """Let the database go."""
