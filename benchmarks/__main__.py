@@ -239,10 +239,12 @@ def service(
     clients: Annotated[str, typer.Option(help="Numbers of clients, separated by commas.")] = "1,4,16,64",
     workers: Annotated[int, typer.Option(help="Processes of the service.")] = 1,
     endurance: Annotated[int, typer.Option(metavar="N", help="Instead: N mixed requests, watching its memory.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Let no text of those come twice.")] = False,
+    keys: Annotated[int, typer.Option(help="Keys that ask those, each with a group of its own.")] = 0,
 ) -> None:
     """Put the service under load on loopback: throughput, times, CPU against searches in process, failures."""
     if endurance:
-        print(endure(endurance, workers))
+        print(endure(endurance, workers, keys, fresh=fresh))
         return
     print(measure_service(requests, [int(one) for one in _names(clients)], workers))
 

@@ -15,6 +15,9 @@ from typing import Any, Final
 from benchmarks.service import DEMO, cpu_of, serving, workers_of
 from toolsearch import ToolIndex
 from toolsearch.evaluation.judged import read_queries
+from toolsearch.server.callers import Role
+from toolsearch.server.keys import Keys
+from toolsearch.server.state import StateFile
 
 CLIENTS: Final = 8
 LOOKS: Final = 25
@@ -35,25 +38,52 @@ class Asked:
     status: int
 
 
-def endure(requests: int, workers: int = 1) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What is asked: the demo's requests again and again, or each time a `fresh` text; by turns under some keys."""
+
+    queries: Sequence[str]
+    fresh: bool = False
+    keys: Sequence[str] = ()
+
+    def query(self, number: int) -> str:
+        """The text of a number; a fresh one has two words that no other has."""
+        query = self.queries[number % len(self.queries)]
+        return f"{query} {_word(number)} {number}" if self.fresh else query
+
+    def key(self, number: int) -> str:
+        """The header with the key of a number."""
+        return f"X-API-Key: {self.keys[number // 20 % len(self.keys)]}\r\n" if self.keys else ""
+
+
+def endure(requests: int, workers: int = 1, keys: int = 0, *, fresh: bool = False) -> str:
     """Send so many mixed requests to a service over a copy of the demo; gives a table of its memory."""
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder) / "demo"
         shutil.copytree(DEMO, index, ignore=shutil.ignore_patterns("service*", "leases", "data"))
         ToolIndex.build(index).close()
         queries = [one.query for one in read_queries(DEMO / "requests.jsonl")]
+        traffic = Traffic(queries=queries, fresh=fresh, keys=_keys(index, keys))
         with serving(index, workers) as (url, process):
-            return asyncio.run(_all(int(url.rpartition(":")[2]), process, requests, queries))
+            return asyncio.run(_all(int(url.rpartition(":")[2]), process, requests, traffic))
 
 
-async def _all(port: int, process: int, requests: int, queries: Sequence[str]) -> str:
+def _keys(index: Path, count: int) -> list[str]:
+    """Keys of a service that is not started yet, each with a group of its own."""
+    state = StateFile(index / "data" / "service.sqlite")
+    made = [Keys(state).create(f"key {number}", Role.SEARCH, [f"group {number}"])[1] for number in range(count)]
+    state.close()
+    return made
+
+
+async def _all(port: int, process: int, requests: int, traffic: Traffic) -> str:
     rows = ["| requests | minutes | server CPU s | memory MB |", "|---:|---:|---:|---:|"]
     wrong: list[str] = []
     seen: list[float] = []
     start, step = time.perf_counter(), max(requests // LOOKS, 1)
     for done in range(0, requests, step):
         waiting = iter(range(done, min(done + step, requests)))
-        await asyncio.gather(*(_client(port, waiting, queries, wrong) for _ in range(CLIENTS)))
+        await asyncio.gather(*(_client(port, waiting, traffic, wrong) for _ in range(CLIENTS)))
         seen.append(memory_of(process))
         minutes = (time.perf_counter() - start) / 60
         rows.append(f"| {min(done + step, requests):,} | {minutes:.1f} | {cpu_of(process):.0f} | {seen[-1]:.1f} |")
@@ -63,11 +93,11 @@ async def _all(port: int, process: int, requests: int, queries: Sequence[str]) -
     return "\n".join([*rows, "", told, *wrong[:5]])
 
 
-async def _client(port: int, waiting: Any, queries: Sequence[str], wrong: list[str]) -> None:
+async def _client(port: int, waiting: Any, traffic: Traffic, wrong: list[str]) -> None:
     reading, writing = await asyncio.open_connection("127.0.0.1", port)
     try:
         for number in waiting:
-            asked = request(number, queries)
+            asked = request(number, traffic)
             writing.write(asked.raw)
             status, body = await answer(reading)
             if status != asked.status or (b'"hits":[' in body and b'"version":' not in body):
@@ -76,9 +106,13 @@ async def _client(port: int, waiting: Any, queries: Sequence[str], wrong: list[s
         writing.close()
 
 
-def request(number: int, queries: Sequence[str]) -> Asked:
+def request(number: int, traffic: Traffic) -> Asked:
     """The request of a number: repeated and new searches, tools, lists, mistakes, sessions, and the gateway's tools."""
-    query = queries[number % len(queries)]
+    asked, key = _request(number, traffic.query(number)), traffic.key(number).encode()
+    return Asked(asked.raw.replace(b"\r\n", b"\r\n" + key, 1), asked.status)
+
+
+def _request(number: int, query: str) -> Asked:
     match number % 20:
         case 0:
             return post("/v1/search", {"query": f"{query} {number}", "explain": True})
@@ -141,6 +175,11 @@ def memory_of(process: int) -> float:
         lines = Path(f"/proc/{known}/status").read_text("ascii").splitlines()
         total += next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
     return total / 1024
+
+
+def _word(number: int) -> str:
+    """A word that no other number has."""
+    return "".join(chr(ord("a") + int(digit)) for digit in f"{number * 7919:09}")
 
 
 def _slope(values: Sequence[float]) -> float:

@@ -76,7 +76,7 @@ def _words(text: str, spoken: str | None) -> Sequence[str]:
     return content + whole if content else whole + stops
 
 
-_short = lru_cache(maxsize=1 << 14)(_words)
+_short = lru_cache(maxsize=1 << 11)(_words)
 
 
 def request_terms(text: str) -> dict[str, float]:
@@ -179,7 +179,7 @@ def _run(run: str, spoken: str) -> Run:
     return Run(tuple(content), (term(whole, spoken),) if keep else (), tuple(stops))
 
 
-_analysed = lru_cache(maxsize=1 << 16)(_run)
+_analysed = lru_cache(maxsize=1 << 14)(_run)
 
 
 def _mixed(run: str, spoken: str) -> Run:
