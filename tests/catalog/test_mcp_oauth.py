@@ -34,6 +34,8 @@ class Authority:
     def __init__(self) -> None:
         self.signed_in = 0
         self.asked: list[str] = []
+        self.seconds = 3600
+        self.refuses = False
 
     async def verify_token(self, token: str) -> AccessToken | None:
         return AccessToken(token=token, client_id="c", scopes=[]) if token == "good" else None
@@ -52,6 +54,9 @@ class Authority:
 
     async def authorize(self, request: Request) -> Response:
         self.signed_in += 1
+        if self.refuses:
+            given = {"error": "access_denied", "state": request.query_params["state"]}
+            return RedirectResponse(f"{request.query_params['redirect_uri']}?{urlencode(given)}")
         given = {"code": "c0de", "state": request.query_params["state"]}
         return RedirectResponse(f"{request.query_params['redirect_uri']}?{urlencode(given)}")
 
@@ -61,7 +66,12 @@ class Authority:
         basic = request.headers.get("authorization") == httpx2.BasicAuth("me", "secret")._auth_header
         if given["grant_type"] == "client_credentials" and not basic:
             return JSONResponse({"error": "invalid_client"}, 401)
-        return JSONResponse({"access_token": "good", "token_type": "Bearer", "expires_in": 3600})
+        if given["grant_type"] == "refresh_token" and given["refresh_token"] != f"r{self.asked.count('refresh_token')}":
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        return JSONResponse({
+            "access_token": "good", "token_type": "Bearer", "expires_in": self.seconds,
+            "refresh_token": f"r{self.asked.count('refresh_token') + 1}",
+        })  # fmt: skip
 
 
 @pytest.fixture
@@ -168,3 +178,41 @@ def test_what_entries_say() -> None:
     )
     assert "issuer" in one(oauth={"clientId": "a", "clientSecret": "b"})
     assert "callbackPort" in one(oauth={"callbackPort": "x"})
+
+
+def at_once(address: str) -> None:
+    """A browser in which somebody is signed in already: it comes back before it is done."""
+    back = httpx2.get(address).headers["location"]
+    httpx2.get(back.replace("state=", "state=other"))
+    httpx2.get(back)
+
+
+def test_who_is_signed_in_already_comes_back_at_once(place: tuple[str, Authority]) -> None:
+    """The way back is open before the page is shown, and an answer to something else is no answer."""
+    url, authority = place
+    server = Server(name="v", transport="http", url=f"{url}/mcp", oauth=OAuth(port=free_port()), sign_in=at_once)
+    assert [tool.spec.name for tool in listed(server).tools] == ["open_vault"]
+    assert authority.signed_in == 1
+
+
+def test_a_refusal_is_told(place: tuple[str, Authority]) -> None:
+    """Nobody waits for somebody who has refused."""
+    url, authority = place
+    authority.refuses = True
+    server = Server(name="v", transport="http", url=f"{url}/mcp", oauth=OAuth(port=free_port()), sign_in=at_once)
+    refused = listed(server)
+    assert isinstance(refused, InvalidSource)
+    assert "access_denied" in str(refused)
+
+
+def test_tokens_that_ended_are_renewed_in_a_later_run(place: tuple[str, Authority]) -> None:
+    """Nobody signs in again, and each refresh token is used once, whoever got it."""
+    url, authority = place
+    authority.seconds = 1
+    about = {"name": "v", "transport": "http", "url": f"{url}/mcp", "oauth": OAuth(port=free_port())}
+    assert [tool.spec.name for tool in listed(Server(**about, sign_in=at_once)).tools] == ["open_vault"]
+    for _ in range(2):
+        assert [tool.spec.name for tool in listed(Server(**about)).tools] == ["open_vault"]
+    assert authority.signed_in == 1
+    assert authority.asked[0] == "authorization_code"
+    assert set(authority.asked[1:]) == {"refresh_token"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from fastapi import FastAPI
 
 from toolsearch.server import bodies, pages, problems
+from toolsearch.server.direct import ShortCut
 from toolsearch.server.doors import Doors
 from toolsearch.server.intake import Intake
 from toolsearch.server.limits import Limited
@@ -44,6 +45,23 @@ if TYPE_CHECKING:
 
 MCP: Final = "/mcp"
 ABOUT: Final = "/.well-known/oauth-protected-resource"
+PARTS: Final = (
+    searching,
+    sessions,
+    preselecting,
+    reranking,
+    changing,
+    tools,
+    overview,
+    linting,
+    sources,
+    gateway,
+    usage,
+    operating,
+    health,
+    describing,
+    pages,
+)
 PROBLEM: Final[dict[str, Any]] = {
     "description": "Problem",
     "content": {problems.MEDIA: {"schema": bodies.ProblemBody.model_json_schema()}},
@@ -75,7 +93,8 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
     def count(scope: Scope, facts: Facts) -> None:
         service().metrics.count(scope, facts)
 
-    beside = Intake(Branch(inner, mcp, service), settings)
+    routed = ShortCut(inner, [part.router for part in PARTS])
+    beside = Intake(Branch(routed, mcp, service), settings)
     behind = Doors(Limited(beside, settings, service), settings, service, tokens=bool(mcp and mcp.tokens))
     watchers = [log_line, count, *([Spans()] if settings.tracing else [])]
     return Watched(behind, *watchers)
@@ -91,23 +110,7 @@ def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
         responses={"default": PROBLEM},
     )
     problems.install(inner)
-    for part in (
-        searching,
-        sessions,
-        preselecting,
-        reranking,
-        changing,
-        tools,
-        overview,
-        linting,
-        sources,
-        gateway,
-        usage,
-        operating,
-        health,
-        describing,
-        pages,
-    ):
+    for part in PARTS:
         inner.include_router(part.router)
     return inner
 

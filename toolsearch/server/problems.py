@@ -86,33 +86,39 @@ def of_error(error: Exception) -> Problem:
 
 def install(app: FastAPI) -> None:
     """Let every error of an application be told as a problem."""
-    kinds = (*STATUSES, errors.ToolSearchError)
-    for kind in kinds:
-        app.add_exception_handler(kind, _on_error)
-    app.add_exception_handler(Problem, _on_problem)
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
+
+    async def told(request: Request, error: Exception) -> Response:
+        return answer_to(request.scope, error)
+
+    for kind in TOLD:
+        app.add_exception_handler(kind, told)
 
 
-async def _on_error(request: Request, error: Exception) -> Response:
-    return problem(request.scope, of_error(error))
+def answer_to(scope: Scope, error: Exception) -> Response:
+    """The response that tells of an error of one of the kinds in `TOLD`."""
+    if isinstance(error, RequestValidationError):
+        return problem(scope, _invalid(error))
+    if isinstance(error, HTTPException):
+        return problem(scope, Problem(error.status_code, str(error.detail), error.headers or {}))
+    return problem(scope, error if isinstance(error, Problem) else of_error(error))
 
 
-async def _on_problem(request: Request, error: Exception) -> Response:
-    return problem(request.scope, cast("Problem", error))
-
-
-async def _on_http(request: Request, error: Exception) -> Response:
-    told = cast("HTTPException", error)
-    return problem(request.scope, Problem(told.status_code, str(told.detail), told.headers or {}))
-
-
-async def _on_invalid(request: Request, error: Exception) -> Response:
-    found = cast("Sequence[Mapping[str, Any]]", cast("RequestValidationError", error).errors())[:20]
+def _invalid(error: RequestValidationError) -> Problem:
+    found = cast("Sequence[Mapping[str, Any]]", error.errors())[:20]
     told = [{"pointer": _pointer(one["loc"]), "detail": str(one["msg"])[:300]} for one in found]
     text = "; ".join(f"{one['pointer']}: {one['detail']}" for one in told[:3])
-    return problem(request.scope, Problem(422, text, more={"errors": told}))
+    return Problem(422, text, more={"errors": told})
 
 
 def _pointer(place: Sequence[object]) -> str:
     return "#/" + "/".join(printable(str(part))[:80] for part in place)
+
+
+TOLD: Final[tuple[type[Exception], ...]] = (
+    *STATUSES,
+    errors.ToolSearchError,
+    Problem,
+    HTTPException,
+    RequestValidationError,
+)
+"""Kinds of errors that are answers; others are faults of the service."""
