@@ -61,7 +61,7 @@ def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:
             config = tmp_path / "mcp.json"
             config.write_text(json.dumps({"toolsearch": {"issuer": {"url": url, "audience": "gateway"}}}))
             gateway = beside(place, config)
-            mounted = Mounted(app=gateway, running=gateway.running, tokens=gateway.takes_tokens)
+            mounted = Mounted(app=gateway, running=gateway.running, tokens=gateway.challenge)
             with serving(settings(place, state=state), mounted) as service:
                 address = f"{service.base_url}".rstrip("/") + "/mcp"
                 for bearer, sees in (
@@ -72,12 +72,12 @@ def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:
                         answer = await run(client, "payments__void_refund")
                         assert ("there is no tool" in text(answer)) is not sees
                 async with httpx2.AsyncClient() as http:
-                    for bad in ("a.b.c", "tsk_no", token("http://127.0.0.1:1")):
+                    for bad in ("none", "a.b.c", "tsk_no", token("http://127.0.0.1:1")):
                         refused = await http.post(address, json={}, headers={"Authorization": f"Bearer {bad}"})
                         assert refused.status_code == 401
-                    challenge = refused.headers["www-authenticate"]
-                    about = challenge.partition('resource_metadata="')[2].rstrip('"')
-                    assert (await http.get(about)).json()["authorization_servers"] == [url]
+                        challenge = refused.headers["www-authenticate"]
+                        about = challenge.partition('resource_metadata="')[2].rstrip('"')
+                        assert (await http.get(about)).json()["authorization_servers"] == [url]
                     tools = await http.get(
                         f"{address[:-4]}/v1/tools", headers={"Authorization": f"Bearer {token(url)}"}
                     )

@@ -93,7 +93,6 @@ def worker() -> ASGIApp:
     if settings.tracing:
         start_exporting()
     gateway = beside(settings.indexes[0], settings.mcp, workers=settings.workers)
-    return create_app(
-        settings,
-        Mounted(app=gateway, running=gateway.running, tokens=gateway.takes_tokens, behind=gateway.gateway),
-    )
+    challenge = gateway.challenge if gateway.takes_tokens else None
+    mounted = Mounted(app=gateway, running=gateway.running, tokens=challenge, behind=gateway.gateway)
+    return create_app(settings, mounted)

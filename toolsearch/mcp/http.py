@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -59,19 +60,29 @@ class Door:
 
     def about(self, request: Request) -> JSONResponse:
         """What a client needs to know to get a token (RFC 9728)."""
-        resource = str(request.base_url).rstrip("/") + request.url.path.removeprefix(METADATA)
         known = [self.issuer.url] if self.issuer is not None else []
+        resource = self._own(request) + request.url.path.removeprefix(METADATA)
         return JSONResponse(
             {"resource": resource, "authorization_servers": known, "bearer_methods_supported": ["header"]}
         )
 
+    def challenge(self, request: Request, error: str = "") -> str:
+        """What tells a client without a good token where to learn of it."""
+        place = f"{self._own(request)}{METADATA}{request.url.path.rstrip('/')}"
+        return f'Bearer {error}resource_metadata="{place}"'
+
     def refusal(self, request: Request, reason: str) -> Response:
         """The answer to a request without a good token."""
-        place = f"{str(request.base_url).rstrip('/')}{METADATA}{request.url.path.rstrip('/')}"
-        challenge = f'Bearer error="invalid_token", resource_metadata="{place}"'
+        challenge = self.challenge(request, 'error="invalid_token", ')
         return JSONResponse(
             {"error": "invalid_token", "error_description": reason}, 401, {"WWW-Authenticate": challenge}
         )
+
+    def _own(self, request: Request) -> str:
+        """Scheme and host as clients reach us: those of the audience, for a proxy may stand between."""
+        audience = urlsplit(self.issuer.audience if self.issuer else "")
+        known = audience.scheme in ("http", "https") and audience.netloc
+        return f"{audience.scheme}://{audience.netloc}" if known else str(request.base_url).rstrip("/")
 
 
 class HTTPGateway:
@@ -85,6 +96,10 @@ class HTTPGateway:
     def takes_tokens(self) -> bool:
         """Whether bearer tokens of an issuer are checked here."""
         return self._door.issuer is not None
+
+    def challenge(self, scope: Scope) -> str:
+        """What tells a client without a token where to get one."""
+        return self._door.challenge(Request(scope))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

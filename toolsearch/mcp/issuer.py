@@ -46,7 +46,7 @@ class Issuer:
         parts = urlsplit(url)
         if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
             raise InvalidInput(f"the issuer must have an https address, not {url[:120]!r}")
-        self.url, self._audience, self._groups = url, audience, groups
+        self.url, self.audience, self._groups = url, audience, groups
         self._keys: dict[str, Any] = {}
         self._read_at = float("-inf")
         self._reading = asyncio.Lock()
@@ -66,7 +66,7 @@ class Issuer:
                 token,
                 key,
                 algorithms=list(ALGORITHMS),
-                audience=self._audience,
+                audience=self.audience,
                 issuer=self.url,
                 leeway=LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},

@@ -72,13 +72,13 @@ PROBLEM: Final[dict[str, Any]] = {
 class Mounted:
     """An ASGI application at /mcp, and what must be entered while the service runs.
 
-    `tokens` says that it checks signed tokens itself, and tells at `/.well-known/...` where they come from; `behind`
-    tells of the sources that it stands before.
+    With `tokens` it checks signed tokens itself, and tells at `/.well-known/...` where they come from: that is the
+    challenge to a request without one. `behind` tells of the sources that it stands before.
     """
 
     app: ASGIApp
     behind: Behind | None = None
-    tokens: bool = False
+    tokens: Callable[[Scope], str] | None = None
     running: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
 
 
@@ -95,7 +95,7 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
 
     routed = ShortCut(inner, [part.router for part in PARTS])
     beside = Intake(Branch(routed, mcp, service), settings)
-    behind = Doors(Limited(beside, settings, service), settings, service, tokens=bool(mcp and mcp.tokens))
+    behind = Doors(Limited(beside, settings, service), settings, service, tokens=mcp.tokens if mcp else None)
     watchers = [log_line, count, *([Spans()] if settings.tracing else [])]
     return Watched(behind, *watchers)
 

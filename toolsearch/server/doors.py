@@ -40,11 +40,17 @@ class Doors:
 
     A page of another site can send requests to a service on this machine, also under a name of its own that leads
     here; so the name in `Host` must be known, and an `Origin` must be the service itself or be listed. With `tokens`,
-    what looks like a signed token is for the gateway to check: whoever brings one is nobody here.
+    what looks like a signed token is for the gateway to check: whoever brings one is nobody here; and `tokens` is the
+    challenge that tells where to get one.
     """
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, service: Callable[[], Service], *, tokens: bool = False
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        service: Callable[[], Service],
+        *,
+        tokens: Callable[[Scope], str] | None = None,
     ) -> None:
         self._app, self._service, self._tokens = app, service, tokens
         self._hosts = frozenset(name.lower() for name in (*LOOPBACK, settings.host, *settings.hosts))
@@ -59,7 +65,7 @@ class Doors:
         try:
             headers = Headers(scope=scope)
             self._check_host(headers, str(scope["path"]))
-            scope["caller"] = self._caller(headers, str(scope["path"]))
+            scope["caller"] = self._caller(headers, scope)
         except Problem as refused:
             await problem(scope, refused)(scope, receive, send)
             return
@@ -80,16 +86,18 @@ class Doors:
         """A name that is known; or any address, where the service listens for others: addresses cannot be rebound."""
         return name in self._hosts or (self._any_address and _is_address(name))
 
-    def _caller(self, headers: Headers, path: str) -> Caller:
-        keys = self._service().keys
+    def _caller(self, headers: Headers, scope: Scope) -> Caller:
+        keys, path = self._service().keys, str(scope["path"])
         if not keys.needed or not path.startswith(LOCKED):
             return OWNER
         token = _token(headers)
-        if self._tokens and path.startswith(GATEWAY) and token.count(".") == SIGNED:
+        signed = self._tokens if path.startswith(GATEWAY) else None
+        if signed and token.count(".") == SIGNED:
             return NOBODY
         caller = keys.find(token) if token else None
         if caller is None:
-            raise Problem(401, "no such key" if token else "a key is needed: Authorization: Bearer KEY", CHALLENGE)
+            challenge = {"WWW-Authenticate": signed(scope)} if signed else CHALLENGE
+            raise Problem(401, "no such key" if token else "a key is needed: Authorization: Bearer KEY", challenge)
         if path.startswith(OPERATORS) and not caller.role.covers(Role.ADMIN):
             raise Problem(403, "this needs a key of the role 'admin'")
         return caller

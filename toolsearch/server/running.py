@@ -85,7 +85,6 @@ def serve(settings: Settings, factory: str) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,
             timeout_graceful_shutdown=settings.stop_seconds,
             timeout_keep_alive=30,
             limit_concurrency=settings.connections,
