@@ -24,6 +24,7 @@ from benchmarks.peers import PEERS
 from benchmarks.peers.run import Order, run_peers
 from benchmarks.peers.table import peers_markdown
 from benchmarks.runner import RUNS, answers_of, run_all
+from benchmarks.scale.churn import churn
 from benchmarks.scale.command import scale
 from benchmarks.scale.survival import survival
 from benchmarks.service import measure as measure_service
@@ -38,6 +39,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help="Measure retr
 
 app.command()(scale)
 app.command()(survival)
+app.command()(churn)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Final
 
@@ -50,6 +50,8 @@ _MARKS: Final = {
 }
 LOOK: Final = 2000
 """How many characters of a text are looked at."""
+SHORT: Final = 200
+"""Texts up to this length, such as requests, are asked about several times: their languages are kept for a while."""
 
 
 def language(text: str) -> str:
@@ -57,6 +59,10 @@ def language(text: str) -> str:
 
     A script decides where it can; between languages in Latin letters stop words and accents are counted.
     """
+    return _of_short(text) if len(text) <= SHORT else _language(text)
+
+
+def _language(text: str) -> str:
     seen = text[:LOOK]
     if not seen.isascii() and _NOT_LATIN.search(seen):
         for code, pattern in SCRIPTS:
@@ -65,8 +71,15 @@ def language(text: str) -> str:
     return latin_language(seen)
 
 
+_of_short = lru_cache(maxsize=1 << 12)(_language)
+
+
 def latin_language(text: str) -> str:
     """The language of the Latin words in a text, "en" when nothing speaks against it."""
+    return _of_short_latin(text) if len(text) <= SHORT else _latin_language(text)
+
+
+def _latin_language(text: str) -> str:
     found = _LATIN_WORD.findall(text[:LOOK].lower())
     speakers = _speakers()
     votes = Counter(chain.from_iterable(speakers[word] for word in found if word in speakers))
@@ -77,6 +90,9 @@ def latin_language(text: str) -> str:
     best, count = max(((code, votes[code]) for code in votes if code != "en"), key=_by_votes, default=("en", 0))
     english = votes["en"]
     return best if count > english and (count >= 2 or (english == 0 and len(found) <= 6)) else "en"
+
+
+_of_short_latin = lru_cache(maxsize=1 << 12)(_latin_language)
 
 
 def _by_votes(pair: tuple[str, int]) -> tuple[int, str]:

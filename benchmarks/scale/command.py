@@ -7,13 +7,13 @@ import multiprocessing
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from benchmarks.scale.measure import Size, built, compared, measured
+from benchmarks.scale.others import Bound
 from toolsearch.evaluation.record import origin
 
 
@@ -21,7 +21,10 @@ def scale(
     sizes: Annotated[str, typer.Option(help="Numbers of tools, separated by commas.")] = "1000,10000,100000",
     data: Annotated[Path | None, typer.Option(help="Folder of sets to recombine; without it, the demo.")] = None,
     real: Annotated[int, typer.Option(help="Up to so many tools get vectors from the real encoder.")] = 1000,
-    peers: Annotated[str, typer.Option(help="Peers that run in this environment, separated by commas.")] = "",
+    peers: Annotated[str, typer.Option(help="Peers that are asked too, separated by commas.")] = "",
+    environments: Annotated[Path | None, typer.Option(help="Folder of ready environments of peers.")] = None,
+    seconds: Annotated[int, typer.Option(help="CPU that a peer may take.")] = 300,
+    keep: Annotated[Path | None, typer.Option(help="Where indexes stay; those that are there are not built.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of tools and vectors.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
 ) -> None:
@@ -29,14 +32,25 @@ def scale(
     found: list[dict[str, Any]] = []
     for tools in (int(one) for one in sizes.split(",") if one.strip()):
         with tempfile.TemporaryDirectory() as folder:
-            size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=Path(folder) / "index")
-            found.append({**_alone(built, size), **_alone(measured, size)})
+            place = Path(folder) if keep is None else keep / str(tools)
+            size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=place / "index")
+            found.append({**_built(size), **_alone(measured, size)})
         if peers:
-            found[-1] |= _alone(partial(compared, tuple(peers.split(","))), size)
+            bound = Bound(seconds=seconds, environments=environments)
+            found[-1] |= compared(tuple(peers.split(",")), size, bound)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps({**origin(), "seed": seed, "sizes": found}, indent=1) + "\n", "utf-8")
         print(table(found) + "\n", flush=True)
     print(f"kept in {out}")
+
+
+def _built(size: Size) -> dict[str, Any]:
+    """What building it took, now or when it was built; an index that was changed by measuring is as good as new."""
+    told = size.folder.parent / "built.json"
+    if not told.is_file():
+        told.parent.mkdir(parents=True, exist_ok=True)
+        told.write_text(json.dumps(_alone(built, size)), "utf-8")
+    return json.loads(told.read_text("utf-8"))
 
 
 def _alone(part: Callable[[Size], dict[str, Any]], size: Size) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.scale.catalog import SHARES, PerturbedEncoder, Recipes, parents
-from benchmarks.scale.others import asked_of_others
+from benchmarks.scale.others import Bound, asked_of_others
 from toolsearch import ToolIndex
 from toolsearch.catalog.streaming import Entry
 from toolsearch.evaluation.record import folder_size
@@ -27,6 +27,8 @@ BATCH: Final = 500
 ASKED: Final = 40
 K: Final = 5
 DEPTH: Final = 50
+FLAT: Final = 5
+"""Requests that are compared with every vector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +74,10 @@ def measured(size: Size) -> dict[str, Any]:
     return figures
 
 
-def compared(peers: Sequence[str], size: Size) -> dict[str, float]:
-    """What peers take for the same tools and requests. For a process of its own."""
+def compared(peers: Sequence[str], size: Size, bound: Bound) -> dict[str, Any]:
+    """What peers take for the same tools and requests."""
     recipes = _recipes(size)
-    return asked_of_others(peers, recipes, size.tools, _requests(recipes))
+    return asked_of_others(peers, recipes, size.tools, _requests(recipes), bound)
 
 
 def _requests(recipes: Recipes) -> list[str]:
@@ -127,8 +129,8 @@ def _bare(index: ToolIndex, requests: Sequence[str], hybrid: float) -> dict[str,
     found["vector engine"] = _each(requests, lambda r: _scored(dense.score_many([vectors[r]], view.allowed)[0]))
     found["recall"] = getattr(dense, "recall", lambda: None)() or 1.0
     found["faiss flat"] = _flat(dense, vectors)
-    found["hybrid over engines"] = hybrid / (found["words engine"] + found["vector engine"])
-    return found
+    engines = found["words engine"] + found["vector engine"]
+    return {**found, "hybrid beyond engines": hybrid - engines, "hybrid over engines": hybrid / engines}
 
 
 def _scored(scores: Any) -> None:
@@ -141,7 +143,7 @@ def _flat(dense: Any, vectors: dict[str, Any]) -> float:
     faiss.omp_set_num_threads(1)
     rows = max((segment.vectors for segment in dense._segments), key=len)
     inner = faiss.METRIC_INNER_PRODUCT
-    return _each(list(vectors), lambda request: faiss.knn(vectors[request][None], rows, DEPTH, metric=inner))
+    return _each(list(vectors)[:FLAT], lambda request: faiss.knn(vectors[request][None], rows, DEPTH, metric=inner))
 
 
 def _asker(index: ToolIndex, strategy: str, view: Any = None) -> Callable[[str], object]:
@@ -187,7 +189,9 @@ def _changes(index: ToolIndex, recipes: Recipes, size: Size) -> dict[str, float]
     for start in range(1, MANY, BATCH):
         index.upsert(specs[start : start + BATCH])
         index.remove([spec.id for spec in specs[start : start + BATCH : 5]])
-    return {"one change": one, "one change wall": seen, "10,000 changes s": _ms(before) / 1e3}
+    many = _ms(before) / 1e3
+    index.remove([spec.id for spec in specs])
+    return {"one change": one, "one change wall": seen, "10,000 changes s": many}
 
 
 def _memory() -> float:

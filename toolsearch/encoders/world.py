@@ -33,7 +33,7 @@ def nearness(vector: Floats) -> float:
         EncoderFailed: the vectors are missing or damaged.
     """
     near = _vectors() @ vector
-    return float(np.sort(near)[-NEAREST:].mean())
+    return float(np.sort(np.partition(near, -NEAREST)[-NEAREST:]).mean())
 
 
 def phrases() -> list[str]:

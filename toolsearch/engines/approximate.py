@@ -44,6 +44,7 @@ class NearScores:
     ) -> None:
         self._segments, self._spans, self._plan, self._query = segments, spans, plan, query
         self._kept: tuple[float, float] | None = None
+        self._known: tuple[Rows, Floats] = np.empty(0, np.int32), np.empty(0, np.float32)
 
     @property
     def _spread(self) -> tuple[float, float]:
@@ -68,13 +69,35 @@ class NearScores:
         rows = self._all(allowed) if count <= EXACT else self._proposed(k, allowed)
         if len(rows) < min(k, count):
             rows = self._all(allowed)
-        found = best(self._products(rows), k)
+        scores = self._products(rows)
+        if len(rows) <= EXACT:
+            self._known = rows, scores
+        found = best(scores, k)
         return Ranking(rows[found.rows], found.scores)
 
     def at(self, rows: Rows) -> Floats:
         """Similarities of given rows of the view, (len(rows),) float32; 0 without a vector."""
-        found = self._products(rows)
+        found = self._looked_up(rows)
         return found if self._plan.mask is None else np.where(self._plan.mask[rows], found, np.float32(0))
+
+    def _looked_up(self, rows: Rows) -> Floats:
+        """Products of rows in any order; each is computed once, for the same few are asked about again and again."""
+        if len(rows) > EXACT:
+            return self._products(rows)
+        known, scores = self._known
+        fresh = rows
+        if len(known):
+            places = np.minimum(known.searchsorted(rows), len(known) - 1)
+            there = known[places] == rows
+            if there.all():
+                return scores[places]
+            fresh = rows[~there]
+        fresh = np.unique(fresh)
+        joined = np.concatenate([known, fresh])
+        order = np.argsort(joined, kind="stable")
+        known, scores = joined[order], np.concatenate([scores, self._products(fresh)])[order]
+        self._known = known, scores
+        return scores[known.searchsorted(rows)]
 
     def _all(self, allowed: Mask | None) -> Rows:
         if allowed is None:

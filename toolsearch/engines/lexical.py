@@ -29,6 +29,8 @@ GRAIN = 1024
 """Lengths are kept in units of 1/GRAIN, so that their sum is exact whatever the order of rows."""
 VIEWS = 32
 """How many views an engine keeps statistics of."""
+TERMS = 4096
+"""How many terms of each view an engine keeps the places and the number of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,12 +70,22 @@ def merged_lexical(parts: Sequence[tuple[LexicalSegment, Rows]], rows: int) -> L
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Term:
+    """In how many rows of a view a term occurs; of each segment that has it the start, the rows and frequencies."""
+
+    count: int
+    parts: Sequence[tuple[int, Rows, Floats]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Statistics:
     """What a view says about its rows: their number, mask, and k1 * (1 - b + b * length / mean) for each row."""
 
     count: int
     mask: Mask | None
     norms: Floats
+    terms: dict[str, _Term]
+    """Terms that were looked up, at most TERMS."""
 
 
 class LexicalEngine:
@@ -105,30 +117,35 @@ class LexicalEngine:
     def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, dict[str, int]]:
         """How many rows the view has, and in how many of them each term occurs."""
         statistics = self._views.get(view.key, lambda: self._statistics(view))
-        mask = statistics.mask
-        counts = dict.fromkeys(terms, 0)
-        for (start, end), segment in zip(self._spans, self._segments, strict=True):
-            own = None if mask is None else mask[start:end]
-            for term in counts:
-                rows = segment.postings.find(term)[0]
-                counts[term] += len(rows) if own is None else int(np.count_nonzero(own[rows]))
-        return statistics.count, counts
+        return statistics.count, {term: self._term(term, statistics).count for term in terms}
 
     def _columns(self, term: str, weight: float, statistics: _Statistics) -> list[Column]:
         """A term's rows in each segment that has it, with what it is worth in the view."""
-        found = [
-            (start, *segment.postings.find(term))
-            for (start, _), segment in zip(self._spans, self._segments, strict=True)
-        ]
-        placed = [
-            (cast("Rows", rows + np.int32(start)) if start else rows, tf) for start, rows, tf in found if len(rows)
-        ]
-        mask = statistics.mask
-        df = sum(len(rows) if mask is None else int(np.count_nonzero(mask[rows])) for rows, _ in placed)
-        if not df or not weight:
+        found = self._term(term, statistics)
+        if not found.count or not weight:
             return []
-        gain = np.float32(weight * math.log1p((statistics.count - df + 0.5) / (df + 0.5)))
-        return [Column(rows, tf, gain) for rows, tf in placed]
+        gain = np.float32(weight * math.log1p((statistics.count - found.count + 0.5) / (found.count + 0.5)))
+        return [
+            Column(cast("Rows", rows + np.int32(start)) if start else rows, tf, gain) for start, rows, tf in found.parts
+        ]
+
+    def _term(self, term: str, statistics: _Statistics) -> _Term:
+        """What is known of a term; looked up once, without a lock, since a second look finds the same."""
+        found = statistics.terms.get(term)
+        if found is None:
+            found = self._found(term, statistics.mask)
+            if len(statistics.terms) >= TERMS:
+                statistics.terms.clear()
+            statistics.terms[term] = found
+        return found
+
+    def _found(self, term: str, mask: Mask | None) -> _Term:
+        spans = zip(self._spans, self._segments, strict=True)
+        every = [(start, *segment.postings.find(term)) for (start, _), segment in spans]
+        parts = [part for part in every if len(part[1])]
+        if mask is None:
+            return _Term(sum(len(rows) for _, rows, _ in parts), parts)
+        return _Term(sum(int(np.count_nonzero(mask[start:][rows])) for start, rows, _ in parts), parts)
 
     def _statistics(self, view: RowSet) -> _Statistics:
         mask = live_mask(view, self._live)
@@ -138,4 +155,4 @@ class LexicalEngine:
         mean = float(seen.sum(dtype=np.float64)) / len(seen) if len(seen) else 0.0
         share = length / np.float32(mean) if mean else np.ones_like(length)
         norms = np.float32(self._k1) * (np.float32(1 - self._b) + np.float32(self._b) * share)
-        return _Statistics(len(seen), mask, norms)
+        return _Statistics(len(seen), mask, norms, {})

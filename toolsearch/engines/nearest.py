@@ -10,6 +10,7 @@ import math
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -49,7 +50,7 @@ class Effort(NamedTuple):
     factor: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Nearest:
     """An approximate index over the rows of one segment, and the recall that was measured when it was made."""
 
@@ -94,19 +95,30 @@ class Nearest:
         recall = found.measured(vectors, requests, exact_best(vectors, requests))
         return replace(found, recall=recall) if recall >= AIM else None
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many cells there are."""
         return int(import_module("faiss").downcast_index(self.index.base_index).nlist)
 
+    @cached_property
+    def _settings(self) -> Any:
+        """How the whole is searched; nothing changes it."""
+        return self._settings_of(self.effort.probes, None)
+
+    def _settings_of(self, probes: int, selector: Any) -> Any:
+        faiss = import_module("faiss")
+        inner = faiss.IVFRaBitQSearchParameters(nprobe=probes, sel=selector)
+        return faiss.IndexRefineSearchParameters(k_factor=self.effort.factor, base_index_params=inner)
+
     def find(self, query: Floats, k: int, allowed: Mask | None, share: float) -> Places:
         """About k rows near a unit vector, in no order; `share` is the part of the rows that is allowed."""
         faiss = import_module("faiss")
-        probes = min(self.cells, math.ceil(self.effort.probes / max(share, 1e-6)))
-        bits = None if allowed is None else np.packbits(allowed, bitorder="little")
-        selector = None if bits is None else faiss.IDSelectorBitmap(bits)
-        inner = faiss.IVFRaBitQSearchParameters(nprobe=probes, sel=selector)
-        settings = faiss.IndexRefineSearchParameters(k_factor=self.effort.factor, base_index_params=inner)
+        settings = self._settings
+        if allowed is not None:
+            probes = min(self.cells, math.ceil(self.effort.probes / max(share, 1e-6)))
+            bits = np.packbits(allowed, bitorder="little")
+            selector = faiss.IDSelectorBitmap(bits)
+            settings = self._settings_of(probes, selector)
         with one_thread(faiss):
             _, found = self.index.search(query.reshape(1, -1), k, params=settings)
         rows = cast("Places", found[0])

@@ -14,7 +14,7 @@ from toolsearch.protocols import Ranking
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Mask, Rows
 
-FEW: Final = 16
+FEW: Final = 64
 """So many rows are looked up one by one in the postings of a large catalog, when no sum over all rows is there yet."""
 LARGE: Final = 65_536
 """Up to so many rows of a catalog, summing several words over all of them is quicker than looking rows up."""
