@@ -183,3 +183,14 @@ def test_training_of_a_mapped_index_is_used_again(segment: DenseSegment, tmp_pat
     assert again.nearest is not None
     assert again.nearest.recall >= nearest.AIM
     assert read.nearest.index.ntotal == ROWS
+
+
+def test_rows_are_scored_alike_however_often_they_are_asked(segment: DenseSegment) -> None:
+    """The similarity of a row does not depend on what was asked before, nor on the order of rows or repeats."""
+    query = clustered(1, 8)[0]
+    scores, exact = DenseEngine([segment]).score(query, EVERYONE), EXACT.score(query, EVERYONE)
+    for rows in ([5, 2999, 5, 0], [7], [0, 5, 2999], list(range(40, 20, -1))):
+        asked = np.array(rows, np.int32)
+        assert np.array_equal(scores.at(asked), exact.at(asked))
+    found = scores.top(10).rows
+    assert np.array_equal(scores.at(found), exact.at(found))
