@@ -110,6 +110,20 @@ def test_any_retriever_can_be_wrapped() -> None:
     assert low.band == "none"
 
 
+def test_a_fitted_place_lets_the_ranking_speak() -> None:
+    """The judge's order stands by default; with a place in the ranking that says more than it, the ranking's does."""
+    judge = Judge(rain_now=0.4, rain_soon=0.6)
+    found = open_retriever("lexical").search(["rain now please"], VIEW, 3)
+    assert found.ids == ["rain_now", "rain_soon"]
+    assert search(judge, "rain now please").ids == ["rain_soon", "rain_now"]
+    placed = search(judge, "rain now please", fitted=Fitted(place=2.0))
+    assert placed.ids == ["rain_now", "rain_soon"]
+    assert placed.confidence == pytest.approx(placed.hits[0].score)
+    assert (
+        search(Judge(rain_now=0.01, rain_soon=0.99), "rain now please", fitted=Fitted(place=2.0)).ids[0] == "rain_soon"
+    )
+
+
 def test_by_name_only_with_a_judge() -> None:
     """`hybrid+judge` needs one."""
     assert INDEX.retriever("lexical+judge", judge=Judge(rain_soon=0.9)).search(["rain"], VIEW, 1).ids == ["rain_soon"]
@@ -128,12 +142,16 @@ def test_a_calibration_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Curve, threshold and judged requests survive; bands begin at the threshold."""
     vectors = np.eye(4, dtype=np.float32)
     fitted = Fitted(
-        threshold=0.4, fit=Fit(offset=-1.5, answered=2.0), likeness=Likeness.of(vectors, [True, True, False, False])
+        threshold=0.4,
+        place=0.7,
+        fit=Fit(offset=-1.5, answered=2.0),
+        likeness=Likeness.of(vectors, [True, True, False, False]),
     )
     Calibration(strategies={"hybrid": fitted}, encoder="e", tools=3).write(tmp_path / FILE)
     found = Calibration.read(tmp_path / FILE)
     again = found.strategies["hybrid"]
     assert (found.encoder, found.tools, again.threshold, again.fit) == ("e", 3, 0.4, fitted.fit)
+    assert again.place == 0.7
     assert again.bands == ((0.4, "none"), (0.4, "low"), (0.65, "medium"))
     assert again.likeness is not None
     assert again.likeness.near(vectors[0]) == pytest.approx((0.5, 0.0))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolsearch.protocols import ToolView
     from toolsearch.questions import DecisionModel
     from toolsearch.strategies.calibration import Calibration, Fitted
+    from toolsearch.strategies.ranking import Ranker
 
 FEW = 30
 LEGEND = """Answerable requests have a right tool in this catalog. AUC: how often an answerable request has a higher
@@ -53,7 +54,7 @@ def calibrate(given: CalibrateOptions) -> None:
     from toolsearch.strategies.judges import open_judge
 
     queries = read_queries(given.queries)
-    judge = open_judge(given.judge) if given.judge else None
+    judge = open_judge(given.judge, cached=True) if given.judge else None
     names = given.strategy or (["hybrid", "hybrid+judge"] if judge else ["hybrid"])
     with ToolIndex.open(given.index, read_only=True) as index:
         tell_strangers(index, queries)
@@ -73,22 +74,36 @@ def _one(
     from toolsearch.evaluation import calibrating as fit
     from toolsearch.strategies.retrievers import open_retriever
 
-    ranker = open_retriever(name, judge=judge).ranker
     mine = [one for one in queries if given.split in (None, one.split)]
+    ranker, share = _with_place(open_retriever(name, judge=judge).ranker, view, mine)
     told = fit.samples(ranker, view, mine)
     fit.check_enough(told)
     known, taught = fit.likeness(told, view)
     fitted, unseen = fit.calibrated(taught, known)
+    fitted = replace(fitted, place=share)
     before = fit.quality(taught, [one.estimate for one in taught], 0.1)
     after = fit.quality(taught, unseen, fitted.threshold)
     print(f"# {name}\n\n{_tables(taught, unseen, (before, after))}\n\n{_threshold(fitted, taught, unseen)}")
     if given.check:
         fresh = fit.samples(open_retriever(name, judge=judge, calibration=_only(name, fitted)).ranker, view,
                             [one for one in queries if one.split == given.check])  # fmt: skip
-        measured = fit.quality(fresh, [fit.confidence(fitted, one) for one in fresh], fitted.threshold)
+        measured = fit.quality(fresh, [one.estimate for one in fresh], fitted.threshold)
         print(f"\non split {given.check}:\n\n{_rows([('fitted', measured)])}")
     print(f"\n{LEGEND}\n", *(f"note: {one}" for one in _doubts(before, after)), sep="\n")
     return replace(fitted, report=asdict(after))
+
+
+def _with_place(ranker: Ranker, view: ToolView, queries: list[JudgedQuery]) -> tuple[Ranker, float]:
+    """The ranking, with how much its places say beside the answers of its judge; 0 without one."""
+    from toolsearch.evaluation.placing import place
+    from toolsearch.strategies.calibration import Fitted
+    from toolsearch.strategies.reranking import Reranked
+
+    if not isinstance(ranker, Reranked):
+        return ranker, 0.0
+    share = place(ranker, view, queries)
+    print(f"a place in the ranking says {share:.2f} times as much as the logit of the judge's answer\n")
+    return replace(ranker, fitted=Fitted(place=share)), share
 
 
 def _only(name: str, fitted: Fitted) -> Calibration:

@@ -19,12 +19,25 @@ FORMAT: Final = 1
 MAX_BYTES: Final = 8_000_000
 
 
+def logit_of(chance: float) -> float:
+    """The logit of a chance, which is kept off 0 and 1."""
+    inside = min(1 - 1e-6, max(1e-6, chance))
+    return math.log(inside / (1 - inside))
+
+
+def chance_of(logit: float) -> float:
+    """The chance of a logit, 0 to 1."""
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
     """One strategy, fitted. Below `threshold` nothing fits.
 
     `fit` and `likeness` are for strategies that rank by words and vectors. `scale` and `bias` put other estimates
-    right: sigmoid(scale * logit(estimate) + bias). `report` holds what was measured, for people.
+    right: sigmoid(scale * logit(estimate) + bias). `place` is for judges: what a place in the ranking, in standard
+    deviations above the mean of the tools asked about, adds to the logit of the judge's answer. `report` holds what was
+    measured, for people.
     """
 
     threshold: float = BANDS[0][0]
@@ -32,6 +45,7 @@ class Fitted:
     likeness: Likeness | None = None
     scale: float = 1.0
     bias: float = 0.0
+    place: float = 0.0
     judge: str = ""
     report: Json = field(default_factory=dict[str, Any])
 
@@ -42,8 +56,11 @@ class Fitted:
 
     def put_right(self, estimate: float) -> float:
         """The calibrated chance for an estimate, 0 to 1."""
-        inside = min(1 - 1e-6, max(1e-6, estimate))
-        return 1 / (1 + math.exp(-(self.scale * math.log(inside / (1 - inside)) + self.bias)))
+        return chance_of(self.scale * logit_of(estimate) + self.bias)
+
+    def mixed(self, estimate: float, above: float) -> float:
+        """The calibrated chance for a judge's answer about a tool that ranks so many deviations above the others."""
+        return self.put_right(chance_of(logit_of(estimate) + self.place * above) if self.place else estimate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +104,7 @@ class Calibration:
 
 def _fitted_json(one: Fitted) -> Json:
     likeness = one.likeness.to_json() if one.likeness else None
-    named = {key: getattr(one, key) for key in ("threshold", "scale", "bias", "judge", "report")}
+    named = {key: getattr(one, key) for key in ("threshold", "scale", "bias", "place", "judge", "report")}
     return {**named, "fit": asdict(one.fit), "likeness": likeness}
 
 
@@ -96,6 +113,7 @@ def _fitted(body: Mapping[str, Any]) -> Fitted:
     fit = Fit(**{name: _number(value) for name, value in body["fit"].items() if name in known})
     likeness = Likeness.from_json(body["likeness"]) if body.get("likeness") else None
     numbers = {name: _number(body[name]) for name in ("threshold", "scale", "bias")}
+    numbers["place"] = _number(body.get("place", 0.0))
     report = cast("Json", dict(body.get("report", {})))
     return Fitted(**numbers, fit=fit, likeness=likeness, judge=str(body.get("judge", "")), report=report)
 

@@ -27,10 +27,24 @@ DELIMITING = Asking(template=DELIMITED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a ranking found: rows that the request names, those that a judge is asked about, and the rest.
+
+    `above` says of each row asked about by how many standard deviations its score is above the mean of them.
+    """
+
+    found: Ranked
+    named: list[int]
+    above: Mapping[int, float]
+    unasked: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reranked:
     """Any ranking whose first `shortlist` rows a judge puts in order; ties keep the ranking's order.
 
-    A hit's score is the calibrated probability that the tool helps, and so is the confidence in the first one; hits
+    A hit's score is the calibrated probability that the tool helps, and so is the confidence in the first one; with a
+    fitted `place` the ranking has a say in it, so that a judge who orders worse than the ranking does little harm. Hits
     below `min_probability` are left out, so an empty answer is possible. Tools that the request names stay first
     and are not asked about; tools that the judge refuses to speak about are left out. Never more than `shortlist`
     tools are asked about: further rows follow in the ranking's order with a score of 0. When the judge fails,
@@ -60,30 +74,40 @@ class Reranked:
         Raises:
             DecisionFailed: the judge failed and `on_failure` is error.
         """
-        found = self.ranker.rank(request, view, max(depth, self.shortlist))
-        named = [row for row in named_rows(request, view) if row in found.rows]
-        others = [int(row) for row in found.rows if int(row) not in named]
-        if not others:
-            return _first(found, depth)
+        asked = self.asked(request, view, depth)
+        if not asked.above:
+            return _first(asked.found, depth)
         try:
-            chances = self._chances(request, view, others[: self.shortlist])
+            chances = self.chances(request, view, asked.above)
         except DecisionFailed as error:
             if self.on_failure == "error":
                 raise
             note = f"not checked by the judge ({type(error).__name__}); in the order of the search"
-            return _first(found, depth, note)
-        return self._ranked(found, named, chances, others[self.shortlist :], depth)
+            return _first(asked.found, depth, note)
+        return self._ranked(asked, chances, depth)
 
-    def _chances(self, request: str, view: ToolView, rows: list[int]) -> dict[int, float]:
-        """Calibrated probabilities by row, in the ranking's order."""
-        tools = {view.corpus.tool(row).id: row for row in rows}
-        specs = [view.corpus.tool(row) for row in rows]
+    def asked(self, request: str, view: ToolView, depth: int) -> Asked:
+        """What the ranking finds, and which of it the judge is asked about."""
+        found = self.ranker.rank(request, view, max(depth, self.shortlist))
+        named = [row for row in named_rows(request, view) if row in found.rows]
+        others = [int(row) for row in found.rows if int(row) not in named]
+        above = _above(found, others[: self.shortlist])
+        return Asked(found=found, named=named, above=above, unasked=others[self.shortlist :])
+
+    def chances(self, request: str, view: ToolView, above: Mapping[int, float]) -> dict[int, float]:
+        """Calibrated probabilities by row, in the ranking's order; see `Asked.above`.
+
+        Raises:
+            DecisionFailed: the judge failed.
+        """
+        tools = {view.corpus.tool(row).id: row for row in above}
+        specs = [view.corpus.tool(row) for row in above]
         judged, _ = waited(judge(self.judge, request, specs, self.asking))
-        return {tools[one.tool.id]: self.fitted.put_right(one.probability) for one in judged}
+        rows = [tools[one.tool.id] for one in judged]
+        return {row: self.fitted.mixed(one.probability, above[row]) for row, one in zip(rows, judged, strict=True)}
 
-    def _ranked(
-        self, found: Ranked, named: list[int], chances: Mapping[int, float], unasked: list[int], depth: int
-    ) -> Ranked:
+    def _ranked(self, asked: Asked, chances: Mapping[int, float], depth: int) -> Ranked:
+        found, named, unasked = asked.found, asked.named, asked.unasked
         first = {row: 2.0 + len(named) - place for place, row in enumerate(r for r in found.rows if r in named)}
         kept = [row for row, chance in chances.items() if chance >= self.min_probability]
         scores = {**first, **{row: chances[row] for row in sorted(kept, key=lambda row: -chances[row])}}
@@ -123,6 +147,14 @@ def reranked(retriever: Retriever, judge: DecisionModel, fitted: Fitted | None =
     known = fitted or Fitted()
     inner = retriever.ranker if isinstance(retriever, RankedRetriever) else FromRetriever(retriever)
     return RankedRetriever(Reranked(ranker=inner, judge=judge, fitted=known), known.bands)
+
+
+def _above(found: Ranked, rows: list[int]) -> dict[int, float]:
+    """Standard deviations of each row's score above the mean of these rows; 0 for all when they are alike."""
+    scores = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    values = np.array([scores[row] for row in rows], np.float64)
+    spread = float(values.std()) if rows else 0.0
+    return {row: (scores[row] - float(values.mean())) / spread if spread > 1e-9 else 0.0 for row in rows}
 
 
 def _rows(rows: list[int]) -> Rows:
