@@ -6,8 +6,9 @@ import random
 
 import pytest
 
+from toolsearch.decision.lines import Line
 from toolsearch.errors import InvalidInput
-from toolsearch.training.batches import BOASTS, Drawing, Example, boasting
+from toolsearch.training.batches import BOASTS, UNIVERSAL, Drawing, Example, boasting
 
 EXAMPLES = [Example(request=n, right=(n, n + 10), wrong=tuple(range(20, 40))) for n in range(10)]
 
@@ -36,10 +37,11 @@ def test_lists_are_as_long_as_asked_and_sometimes_hold_no_right_tool() -> None:
 
 
 def test_boasting_tools_boast() -> None:
-    """Each of them holds a boast."""
-    found = boasting(["move: Moves a ship", "load: Loads a crate"], 30, random.Random(0))
-    assert len(found) == 30
-    assert all(any(boast in text for boast in BOASTS) for text in found)
+    """Each of them holds a boast, some under a name that says nothing."""
+    found = boasting([Line("move", "Moves a ship"), Line("load", "Loads a crate")], 60, random.Random(0))
+    assert len(found) == 60
+    assert all(any(boast in line.text for boast in BOASTS) for line in found)
+    assert {line.name for line in found} == {"move", "load", UNIVERSAL}
 
 
 def test_nothing_to_learn_from_is_refused() -> None:

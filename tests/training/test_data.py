@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolsearch.errors import InvalidSource
-from toolsearch.training.data import TEXT, measured, own_text, sources
+from toolsearch.training.data import TEXT, home, joined, measured, own_text, sources
 from toolsearch.training.recipe import Part
 
 
@@ -84,3 +84,16 @@ def test_all_text_of_our_own_can_be_read() -> None:
     assert all(len({one.id for one in source.queries}) == len(source.queries) for source in found)
     assert any(not one.relevant for one in queries)
     assert len({one.lang for one in queries}) >= 15
+
+
+def test_joined_catalogs_keep_what_belongs_together() -> None:
+    """Our own sources become fewer and larger, no id meets another, and each tells where it comes from."""
+    found = [own_text(path) for path in sorted(TEXT.glob("en_*.jsonl"))[:5]]
+    large = joined(found, 2)
+    assert [one.name for one in large] == ["own/joined0", "own/joined1"]
+    assert sum(len(one.tools) for one in large) == sum(len(one.tools) for one in found)
+    for one in large:
+        ids = {tool.id for tool in one.tools}
+        assert len(ids) == len(one.tools)
+        assert all(home(tool) == home(query.id) for query in one.queries for tool in query.relevant if tool in ids)
+        assert all(set(query.relevant) <= ids for query in one.queries)

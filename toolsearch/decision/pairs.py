@@ -70,7 +70,7 @@ class OnnxScorer:
         if strange := sorted(self._inputs - INPUTS):
             known = ", ".join(sorted(INPUTS))
             raise InvalidSource(f"model.onnx in {str(folder)[:200]!r} takes {strange[0][:80]!r}; known are {known}")
-        self._tokenizer: Any = _tokenizer(folder / "tokenizer.json")
+        self._tokenizer: Any = tokenizer_of(folder / "tokenizer.json")
         self._tokenizer.enable_truncation(max_length, strategy="longest_first")
         self._tokenizer.enable_padding()
 
@@ -112,7 +112,7 @@ def _logits(found: Any, pairs: int) -> Any:
     raise InvalidDecision(f"model.onnx gives {found.shape} for {pairs} pairs; a judge needs one or two logits a pair")
 
 
-def _tokenizer(path: Path) -> Any:
+def tokenizer_of(path: Path) -> Any:
     """The tokenizer of a file; whatever is wrong with it, its library raises a bare Exception.
 
     Raises:

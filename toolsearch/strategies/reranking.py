@@ -14,7 +14,7 @@ from toolsearch.protocols import Reason, Retriever, ToolView
 from toolsearch.questions import DecisionModel
 from toolsearch.strategies.calibration import Fitted
 from toolsearch.strategies.confidence import EXACT
-from toolsearch.strategies.deciding import DELIMITED, Asking, judge
+from toolsearch.strategies.deciding import DELIMITED, DELIMITED_WITH_PARAMETERS, Asking, judge
 from toolsearch.strategies.exact import named_rows
 from toolsearch.strategies.ranking import Ranked, Ranker
 from toolsearch.strategies.retriever import RankedRetriever
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolsearch.protocols import Rows
 
 DELIMITING = Asking(template=DELIMITED)
+DETAILED = Asking(template=DELIMITED_WITH_PARAMETERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

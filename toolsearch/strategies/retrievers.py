@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, cast
 
 from toolsearch.errors import InvalidInput
 from toolsearch.questions import DecisionModel
 from toolsearch.strategies.calibration import Calibration, Fitted
+from toolsearch.strategies.deciding import Asking
 from toolsearch.strategies.exact import ExactFirst
 from toolsearch.strategies.hybrid import HybridRanker
 from toolsearch.strategies.ranking import Ranker
-from toolsearch.strategies.reranking import Reranked
+from toolsearch.strategies.reranking import DELIMITING, DETAILED, Reranked
 from toolsearch.strategies.retriever import RankedRetriever
 from toolsearch.strategies.scan import ScanRanker
 from toolsearch.strategies.settings import HYBRID, VECTOR, WORDS, Settings
@@ -68,5 +69,20 @@ def open_retriever(
         return RankedRetriever(ranker, fitted.bands)
     if judge is None:
         raise InvalidInput(f"the strategy {name!r:.80} needs a judge: name one with --judge, or give judge=...")
-    judged = known.get(name, Fitted())
-    return RankedRetriever(Reranked(ranker=ranker, judge=judge, fitted=judged), judged.bands)
+    beside, asking = beside_of(judge)
+    judged = known.get(name, beside)
+    return RankedRetriever(Reranked(ranker=ranker, judge=judge, fitted=judged, asking=asking), judged.bands)
+
+
+def beside_of(judge: DecisionModel) -> tuple[Fitted, Asking]:
+    """How a judge's answers stand beside a ranking before any calibration, and how it is asked.
+
+    One that says so itself has its `beside`, whatever is wrapped around it, and reads names of parameters too.
+    """
+    inner: object = judge
+    while inner is not None and not hasattr(inner, "beside"):
+        inner = getattr(inner, "model", None)
+    if inner is None:
+        return Fitted(), DELIMITING
+    known = cast("Mapping[str, float]", getattr(inner, "beside", {}))
+    return Fitted(scale=known["scale"], bias=known["bias"], place=known["place"]), DETAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -19,6 +19,7 @@ from toolsearch.training.recipe import Part
 OWN: Final = "own"
 """The source that is our own text: files in which tools and requests stand line by line."""
 TEXT: Final = Path(__file__).parent / "text"
+HOME: Final = "|"
 PARTS: Final = "parts.json"
 MAX_FILE: Final = 100_000_000
 
@@ -83,6 +84,35 @@ def own_text(path: Path) -> Source:
         if strangers := set(query.relevant) - set(tools):
             raise InvalidSource(f"{path.name}: request {query.id[:80]!r} wants {min(strangers)[:80]!r}, not there")
     return Source(name=f"{OWN}/{path.stem}", tools=tuple(tools.values()), queries=tuple(queries))
+
+
+def joined(found: Sequence[Source], groups: int) -> list[Source]:
+    """Our own sources as fewer, larger catalogs, so that what search finds is harder to tell apart; others as they are.
+
+    Ids of tools and requests then begin with their `home`.
+    """
+    own = [one for one in found if one.name.startswith(f"{OWN}/") and one.queries]
+    large = [_one(own[start::groups], start) for start in range(min(groups, len(own)))]
+    return [*large, *(one for one in found if not one.name.startswith(f"{OWN}/"))]
+
+
+def home(identifier: str) -> str:
+    """The source that a tool or request of a joined one comes from; empty for others."""
+    return identifier.partition(HOME)[0] if HOME in identifier else ""
+
+
+def _one(parts: Sequence[Source], number: int) -> Source:
+    tools = [replace(tool, id=f"{part.name}{HOME}{tool.id}") for part in parts for tool in part.tools]
+    queries = [
+        replace(
+            query,
+            id=f"{part.name}{HOME}{query.id}",
+            relevant={f"{part.name}{HOME}{tool}": gain for tool, gain in query.relevant.items()},
+        )
+        for part in parts
+        for query in part.queries
+    ]
+    return Source(name=f"{OWN}/joined{number}", tools=tuple(tools), queries=tuple(queries))
 
 
 def _tool(body: dict[str, Any], where: str) -> ToolSpec:

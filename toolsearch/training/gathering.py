@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from toolsearch.training.data import Source, sources
+from toolsearch.training.data import Source, joined, sources
 from toolsearch.training.judge import Mined
 from toolsearch.training.learning import Told
 from toolsearch.training.mining import shortlists
@@ -33,13 +33,14 @@ class Place:
         return lambda done, total: told(done, total, 0.0)
 
 
-def gathered(recipe: Recipe, place: Place) -> tuple[list[Source], Mined]:
-    """The sources of a recipe, and a shortlist for each of their requests.
+def gathered(recipe: Recipe, place: Place, groups: int = 0) -> tuple[list[Source], Mined]:
+    """The sources of a recipe, and a shortlist for each of their requests; our own joined to so many, if named.
 
     Raises:
         InvalidSource: a source is missing or broken.
     """
     taught = list(sources(place.data, recipe.parts, recipe.seed))
+    taught = joined(taught, groups) if groups else taught
     mined = {one.name: shortlists(one, place.out / MINED, place.counted(f"mine {one.name}")) for one in taught}
     return taught, mined
 
