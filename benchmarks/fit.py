@@ -25,9 +25,9 @@ from toolsearch.strategies.hybrid import HybridRanker
 from toolsearch.strategies.retriever import RankedRetriever
 from toolsearch.strategies.settings import HYBRID
 
-CURVES = ((3.77, 1.09), (3.2, 1.0), (3.4, 1.09), (4.4, 1.4))
+CURVES = ((3.77, 1.09), (4.3, 1.09), (4.8, 1.09), (4.9, 1.4))
 CLAUSE_SHARES = (0.0, 0.3, 0.4, 0.5)
-TABLE_SHARES = (0.0, 0.15, 0.25, 0.35)
+TABLE_SHARES = (0.0, 0.1, 0.25)
 CHOSEN = (HYBRID.length_offset, HYBRID.length_slope, HYBRID.clause_share, TABLE_SHARE)
 
 Point = tuple[float, float, float, float]
@@ -40,7 +40,8 @@ class Known(HybridRanker):
     __slots__ = ("made",)
 
     def _ballots(self, text: str, view: Any, notes: list[str]) -> Any:
-        return [replace(ballot, share=self._moved(ballot.share)) for ballot in self.made]
+        voting, told = self.made
+        return [replace(ballot, share=self._moved(ballot.share)) for ballot in voting], told
 
     def _moved(self, share: float) -> float:
         length = HYBRID.length_offset - math.log(share / (1 - share))

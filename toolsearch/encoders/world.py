@@ -1,8 +1,8 @@
 """What tools in the world do: short phrases of many fields, and how near a request is to the nearest of them.
 
 A request that is nearer to one of these than to any tool of a catalog is most likely after a tool that the catalog
-lacks. The phrases (`world.txt`) were written for this project; `python -m toolsearch.encoders.world` makes the
-vectors again, after the built-in encoder or the phrases changed.
+lacks. The phrases (`world.txt`) were written for this project; their vectors lie beside the model that made them.
+`python -m toolsearch.encoders.world` makes those of the built-in encoder again, after the phrases changed.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from toolsearch.protocols import Floats
 
 PHRASES: Final = Path(__file__).parent / "world.txt"
-VECTORS: Final = Path(__file__).parent / "world.npz"
+VECTORS: Final = "world.npz"
 NEAREST: Final = 3
 """How many of the nearest phrases count."""
 SCALE: Final = 127
 
 
-def nearness(vector: Floats) -> float:
-    """Mean cosine of a request, (dimension,) float32, to the nearest phrases.
+def nearness(vector: Floats, folder: Path) -> float:
+    """Mean cosine of a request, (dimension,) float32, to the nearest phrases, by the encoder in a folder.
 
     Raises:
         EncoderFailed: the vectors are missing or damaged.
     """
-    near = _vectors() @ vector
+    near = _vectors(folder) @ vector
     return float(np.sort(np.partition(near, -NEAREST)[-NEAREST:]).mean())
 
 
@@ -43,22 +43,30 @@ def phrases() -> list[str]:
 
 
 @cache
-def _vectors() -> Floats:
+def _vectors(folder: Path) -> Floats:
     """(phrases, dimension) float32, read once."""
     try:
-        with VECTORS.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with (folder / VECTORS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return cast("Floats", arrays["vectors"].astype(np.float32) / SCALE)
     except (BadZipFile, OSError, ValueError, KeyError, EOFError) as error:
-        raise EncoderFailed(f"cannot read {VECTORS.name!r}: {str(error)[:160]}; install the package again") from None
+        raise EncoderFailed(f"cannot read {VECTORS!r}: {str(error)[:160]}; {_again(folder)}") from None
 
 
-def export() -> None:
-    """Writes the vectors of the phrases, as int8, 127 for 1."""
+def _again(folder: Path) -> str:
+    from toolsearch.encoders.builtin import FOLDER
+
+    return "install the package again" if folder == FOLDER else "make it with: toolsearch train encoder"
+
+
+def export(folder: Path) -> None:
+    """Writes the vectors of the phrases beside the encoder in a folder, as int8, 127 for 1."""
     from toolsearch.encoders.builtin import BuiltinEncoder
 
-    vectors = BuiltinEncoder().encode(phrases(), "tool")
-    np.savez_compressed(VECTORS, vectors=np.rint(SCALE * vectors).astype(np.int8))
+    vectors = BuiltinEncoder(folder=folder).encode(phrases(), "tool")
+    np.savez_compressed(folder / VECTORS, vectors=np.rint(SCALE * vectors).astype(np.int8))
 
 
 if __name__ == "__main__":
-    export()
+    from toolsearch.encoders import builtin
+
+    export(builtin.FOLDER)

@@ -63,11 +63,11 @@ class Fit:
     likeness_cosine: float = 8.14
     answered: float = 0.0
     unanswered: float = 0.0
-    world_offset: float = -3.73
-    world_cosine: float = 13.23
-    world_coverage: float = 3.99
-    world_length: float = 0.183
-    elsewhere: float = -10.13
+    world_offset: float = -2.46
+    world_cosine: float = 16.79
+    world_coverage: float = 3.26
+    world_length: float = -0.144
+    elsewhere: float = -9.6
 
     def chance(
         self, cosine: float | None, coverage: float, terms: int, near: tuple[float, float] = (0.0, 0.0)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from toolsearch.encoders import open_encoder
+from toolsearch.encoders.builtin import trained
+from toolsearch.encoders.export import export, origin
 from toolsearch.errors import InvalidInput
 from toolsearch.evaluation.comparison import Difference, compare
 from toolsearch.evaluation.measures import mean, measure
@@ -29,7 +32,7 @@ WAYS: Final = ("vector", "hybrid")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """NDCG@10 of one strategy in percent, with the built-in encoder and with the trained one."""
+    """NDCG@10 of one strategy in percent, with the untouched encoder and with the trained one."""
 
     before: float
     after: float
@@ -55,8 +58,10 @@ def make_encoder(recipe: Recipe, place: Place) -> Gains:
         raise InvalidInput("the sources of the recipe hold no request with a tool to learn from")
     weights, seconds = train(recipe, learnt, base, place.out, place.told)
     write(base, weights, place.out)
-    sides = (open_encoder("builtin"), open_encoder(f"trained:{place.out}"))
-    gains = {marked(source.name, recipe): gain(source, sides) for source in measured(place.data)}
+    with TemporaryDirectory() as folder:
+        export(origin(), Path(folder))
+        sides = (trained(folder), trained(str(place.out)))
+        gains = {marked(source.name, recipe): gain(source, sides) for source in measured(place.data)}
     body = {name: {way: asdict(one) for way, one in ways.items()} for name, ways in gains.items()}
     (place.out / "figures.json").write_text(json.dumps(body, indent=1) + "\n", "utf-8")
     known = {one.name: len(one.queries) for one in taught}
@@ -93,9 +98,10 @@ layers unchanged. An index uses it with `encoder = "trained:FOLDER"`.
 
 Trained on {sum(known.values())} requests: {", ".join(f"{name} {count}" for name, count in known.items())}.
 
-NDCG@10, built-in and trained, with the 95 % interval of the difference. Parts whose catalog was trained on are marked.
+NDCG@10, untouched and trained, both with the token table beside, with the 95 % interval of the difference. Parts whose
+catalog was trained on are marked.
 
-{table(["part", "strategy", "built-in", "trained", "difference"], rows)}
+{table(["part", "strategy", "untouched", "trained", "difference"], rows)}
 
 It reads English.
 """
