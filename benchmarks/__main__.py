@@ -1,4 +1,4 @@
-"""The commands: run, compare, report, baseline, judges, attack, slices, peers, table, agent, service, languages ..."""
+"""The commands: run, compare, report, baseline, judges, attack, slices, confidence, peers, table, agent, service ..."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
 from benchmarks.attack import attacked
+from benchmarks.confidence import confidence_table
 from benchmarks.cpu import cpu_table
 from benchmarks.endurance import endure
 from benchmarks.fit import fit
@@ -92,6 +93,12 @@ def slices(
 ) -> None:
     """Whether search knows that nothing fits: unrelated requests on slices of the demo, test half."""
     print(slices_table(encoder, strategy))
+
+
+@app.command()
+def confidence(encoder: Annotated[str, typer.Option(help="Encoder of the indexes.")] = "builtin") -> None:
+    """Fit the numbers by which confidence tells that nothing fits; development halves of the demo's slices."""
+    print(confidence_table(encoder))
 
 
 @app.command()

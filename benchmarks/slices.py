@@ -73,7 +73,7 @@ def slices_table(encoder_name: str = "builtin", strategy: str = "hybrid") -> str
                       for sample in test]  # fmt: skip
             fitted += values
             passed += [(0 < value >= fit.threshold, answerable) for value, answerable in values]
-        rows += [[f"{what}, as it is", *_at_one(plain)], [f"{what}, fitted, one threshold", *_at_one(fitted)]]
+        rows += [[f"{what}, as it is", *at_one(plain)], [f"{what}, fitted, one threshold", *at_one(fitted)]]
         rows.append([f"{what}, fitted, a threshold a slice", *_shares(passed), f"{_area(fitted):.3f}"])
     return table(["", "refused %", "false offers %", "AUC"], rows)
 
@@ -92,7 +92,7 @@ def _slice(tools: Sequence[ToolSpec], encoder: Encoder, strategy: str) -> Slice:
     )
 
 
-def _at_one(pairs: Sequence[Pair]) -> list[str]:
+def at_one(pairs: Sequence[Pair]) -> list[str]:
     """At the threshold that refuses REFUSED of the answerable ones of all slices."""
     right = sorted(value for value, answerable in pairs if answerable)
     bound = right[int(REFUSED * len(right))]

@@ -193,7 +193,7 @@ class ToolView:
 class Reason:
     """One part of a hit's score. The `points` of a hit's reasons add up to its score.
 
-    `kind` is exact, words, similarity, clause or decision; `detail` says which field, words or question.
+    `kind` is exact, words, similarity, clause, need or decision; `detail` says which field, words or question.
     """
 
     kind: str
@@ -203,7 +203,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One tool found: larger scores are better; `need` is the position of the need it serves best."""
+    """One tool found: larger scores are better; `need` is the place in `SearchResult.needs` of what it serves best."""
 
     tool: ToolSpec
     score: float
@@ -221,10 +221,9 @@ class SearchResult:
     """Hits best first. An empty list is an answer: nothing fits.
 
     `confidence` is from 0 to 1, None when nothing is known. As it is, it estimates roughly that the best hit is right
-    (a judge's highest probability, where one is asked): to compare requests on one catalog, no percentage. After
-    `toolsearch calibrate` it is the chance that the catalog has a tool for the request at all, as if half of all
-    requests had one. `band` is what may be shown of it: none (nothing fits), low, medium or high. `shortfall` counts
-    places that could not be filled; `notes` say what a caller should know, such as a request that was cut.
+    (a judge's highest probability, if one is asked): to compare requests on one catalog. Calibrated, it is
+    the chance that the catalog has a tool at all, as if half of all requests had one. `band` may be shown,
+    from none (nothing fits) to high; `shortfall` counts unfilled places; `notes` tell more. `Hit.need` counts `needs`.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -233,6 +232,7 @@ class SearchResult:
     shortfall: int = 0
     generation: int = 0
     notes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 K = 10
+BATCH = 256
+"""Most texts that the encoder is sent at once."""
 TRIED = 5
 """Requests after which it is known whether the peer will be done in time."""
 
@@ -33,6 +35,8 @@ class Embed:
 
     def __call__(self, texts: list[str]) -> list[list[float]]:
         """Vectors of the texts, in order."""
+        if len(texts) > BATCH:
+            return [row for start in range(0, len(texts), BATCH) for row in self(texts[start : start + BATCH])]
         spent = self.spent() if TRIED * 100 <= self._done < self._expected else 0.0
         if spent / (self._done or 1) * self._expected > self._limit:
             raise Over(f"encoding would take {spent / self._done * self._expected / 1000:.0f} s")

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.peers.environments import HERE, environment, requirements
-from benchmarks.runner import Kept, build, run_one
+from benchmarks.runner import RUNS, Kept, build, run_one
 from benchmarks.tasks import Task
 from toolsearch import ToolSpec
 from toolsearch.evaluation.runs import Answer, tokens_of
@@ -51,7 +51,7 @@ def run_peers(tasks: Sequence[Task], order: Order, out: Path) -> list[Path]:
         peer: Kept(out / peer, {"strategy": peer, "k": 10, "packages": requirements(peer)}) for peer in order.peers
     }
     large = [task for task in tasks if len(task.tools()) > LARGE]
-    with encoder() as url:
+    with encoder(RUNS) as url:
         for group in ([task for task in tasks if task not in large], large):
             for task in group:
                 built = build(task, "builtin")
@@ -74,9 +74,9 @@ def _peer(peer: str, task: Task, order: Order, kept: Kept, url: str) -> None:
 
 
 @contextmanager
-def encoder() -> Iterator[str]:
-    """The shared encoder's address while the block runs."""
-    command = [sys.executable, "-m", "benchmarks.peers.encoder"]
+def encoder(folder: Path | None = None) -> Iterator[str]:
+    """The shared encoder's address while the block runs; in a folder it keeps what it encoded."""
+    command = [sys.executable, "-m", "benchmarks.peers.encoder", *([str(folder)] if folder else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent.parent) as process:
         try:
             said = process.stdout.readline() if process.stdout else ""

@@ -83,6 +83,19 @@ def test_the_shared_encoder_is_ours() -> None:
     assert np.allclose(vectors, open_encoder("builtin").encode(texts, "tool"), atol=1e-6)
 
 
+def test_what_was_encoded_is_kept_with_what_it_took(tmp_path: Path) -> None:
+    """A text of an earlier run is not encoded again, gets the same vector, and counts as much CPU as then."""
+    texts = ["give the money back", "print a label"]
+    with encoder(tmp_path) as url:
+        first = np.array(harness.Embed(url, expected=2, limit=1e6)(texts))
+    with encoder(tmp_path) as url:
+        embed = harness.Embed(url, expected=2, limit=1e6)
+        assert np.array_equal(np.array(embed(texts)), first)
+        once = embed.spent()
+        embed(texts)
+        assert embed.spent() == pytest.approx(2 * once)
+
+
 def kept(folder: Path, task: Task, *, best: str) -> Path:
     answers = [Answer(id=query.id, hits=((best, 1.0),), cpu=2.0) for query in task.queries]
     run = Kept(folder, {"strategy": folder.name})

@@ -234,6 +234,18 @@ def test_clauses_of_one_request_each_count() -> None:
     result = find("Weigh the heavy parcel on the quay, then list all the crew members of that ship.", HARBOUR, 2)
     assert set(result.ids) == {"weighParcel", "list_crew"}
     assert {"clause"} <= {reason.kind for hit in result for reason in hit.reasons}
+    assert [
+        result.needs[{hit.id: hit.need for hit in result}[tool_id]][:6] for tool_id in ("weighParcel", "list_crew")
+    ] == [
+        "Weigh ",
+        "list a",
+    ]
+
+
+def test_a_single_need_serves_itself() -> None:
+    """A request without clauses is the only need."""
+    result = find("weigh a parcel", HARBOUR)
+    assert (result.needs, {hit.need for hit in result}) == (("weigh a parcel",), {0})
 
 
 @pytest.mark.parametrize("blank", ["", "   ", "\t\n"])

@@ -21,7 +21,8 @@ MAX_TEXT: Final = 4_000
 
 def format_result(found: SearchResult) -> str:
     """Hits with the start of their description and why each is there."""
-    lines = [format_hit(rank, hit) for rank, hit in enumerate(found, 1)]
+    several = len(found.needs) > 1
+    lines = [format_hit(rank, hit, found.needs[hit.need] if several else "") for rank, hit in enumerate(found, 1)]
     if not found.hits:
         lines.append("nothing fits")
     elif found.confidence is not None:
@@ -29,11 +30,12 @@ def format_result(found: SearchResult) -> str:
     return "\n".join([*lines, *format_notes(found.notes)])
 
 
-def format_hit(rank: int, hit: Hit) -> str:
-    """One hit in three lines."""
+def format_hit(rank: int, hit: Hit, need: str = "") -> str:
+    """One hit in three lines, and one that tells the need it serves where there are several."""
     why = ", ".join(format_reason(one) for one in hit.reasons if one.detail or abs(one.points) >= 0.005)
     text = shown(hit.tool.description or hit.tool.title or "(no description)")
-    return f"{rank:>2}. {shown(hit.id)}  {hit.score:.2f}\n    {text}\n    why: {shown(why, 2 * WIDTH)}"
+    told = f"\n    for: {shown(need)}" if need else ""
+    return f"{rank:>2}. {shown(hit.id)}  {hit.score:.2f}\n    {text}\n    why: {shown(why, 2 * WIDTH)}{told}"
 
 
 def format_reason(one: Reason) -> str:
@@ -60,7 +62,8 @@ def result_json(found: SearchResult) -> dict[str, Any]:
         for hit in found
     ]
     estimate = {"confidence": found.confidence, "band": found.band, "shortfall": found.shortfall}
-    return {"hits": hits, **estimate, "generation": found.generation, "notes": list(found.notes)}
+    told = {"needs": list(found.needs), "notes": list(found.notes)}
+    return {"hits": hits, **estimate, "generation": found.generation, **told}
 
 
 def format_tool(spec: ToolSpec) -> str:

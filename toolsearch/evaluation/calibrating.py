@@ -34,7 +34,10 @@ REFUSED: Final = 0.10
 """Share of answerable requests that may fall below the threshold."""
 ALONE: Final = ("offset", "cosine", "coverage", "length", "answered", "unanswered")
 """Numbers that are fitted, in the order of the features."""
-WORLD: Final = ("world_offset", "world_cosine", "world_coverage", "world_length", "answered", "unanswered", "elsewhere")
+WORLD: Final = (
+    *("world_offset", "world_cosine", "world_coverage", "world_length", "answered", "unanswered"),
+    *("elsewhere", "world_around", "world_mixed"),
+)
 """The same where the encoder tells how near a request is to what tools elsewhere do."""
 
 
@@ -137,6 +140,17 @@ def _curve(given: Sequence[Sample]) -> Fitted:
     return Fitted() if found is None else Fitted(scale=float(found[0]), bias=float(found[1]))
 
 
+def fitted_anew(rows: Sequence[Sample]) -> Fit:
+    """The numbers of requests in the tools' languages fitted to these samples, as nothing were known before.
+
+    Raises:
+        InvalidInput: there are too few samples.
+    """
+    check_enough(rows)
+    near = [one for one in rows if one.evidence and one.evidence.cosine is not None and not one.evidence.foreign]
+    return _near_fit(replace(FIT, **dict.fromkeys(WORLD, 0.0)), near)
+
+
 def _near_fit(fit: Fit, rows: Sequence[Sample]) -> Fit:
     told = any(one.evidence is not None and one.evidence.elsewhere is not None for one in rows)
     names = WORLD if told else ALONE
@@ -160,7 +174,8 @@ def _foreign_fit(fit: Fit, rows: Sequence[Sample]) -> Fit:
 def _features(one: Sample) -> list[float]:
     evidence = one.evidence or Evidence(cosine=0.0, coverage=0.0, terms=0)
     length = float(np.log1p(evidence.terms))
-    return [1.0, evidence.cosine or 0.0, evidence.coverage, length, *evidence.near, evidence.elsewhere or 0.0]
+    alone = [1.0, evidence.cosine or 0.0, evidence.coverage, length, *evidence.near]
+    return [*alone, evidence.elsewhere or 0.0, evidence.around, evidence.coverage * length]
 
 
 def _solved(features: Numbers, rows: Sequence[Sample], prior: Sequence[float]) -> Numbers | None:

@@ -106,6 +106,7 @@ class SearchAnswer(BaseModel):
     strategy: str
     version: str
     generation: int | None = None
+    needs: list[str] = Field(default=[], description="What a hit's `need` counts: needs asked for, or one's clauses.")
 
 
 class WordBody(BaseModel):

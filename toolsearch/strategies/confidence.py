@@ -29,7 +29,8 @@ class Evidence:
 
     Its cosine (None without vectors), the share of the request's words that it has, how many distinct terms were asked
     for, how near the request is to ones that were judged answered and unanswered, whether it is in another language
-    than the tools, so that only the cosine tells, and how near it is to what tools elsewhere do (None when not known).
+    than the tools, so that only the cosine tells, how near it is to what tools elsewhere do (None when not known), and
+    the mean of the three best cosines of the view.
     """
 
     cosine: float | None
@@ -38,6 +39,7 @@ class Evidence:
     near: tuple[float, float] = (0.0, 0.0)
     foreign: bool = False
     elsewhere: float | None = None
+    around: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +50,10 @@ class Fit:
     The share counts rare words for more. The first four were fitted on the development parts with another build of the
     ranking. The two of likeness were fitted on the development half of the demo's requests in other languages, with
     the encoder `multilingual`. Where it is known how near a request is to what tools elsewhere do, the `world_` numbers
-    and `elsewhere` take the place of the first four; they were fitted on the development half of the demo's slices
-    (`python -m benchmarks slices`). `words_offset` and `words_coverage` serve requests without vectors; they, and the
-    bands, were set by hand.
+    and `elsewhere` take the place of the first four, with two more: `world_around` * the mean of the best three
+    cosines, and `world_mixed` * coverage * ln(1 + terms). They were fitted on the development half of the demo's slices
+    by `python -m benchmarks confidence`, and are to be fitted anew with another built-in encoder. `words_offset` and
+    `words_coverage` serve requests without vectors; they, and the bands, were set by hand.
     """
 
     offset: float = -5.24
@@ -67,6 +70,8 @@ class Fit:
     world_cosine: float = 16.79
     world_coverage: float = 3.26
     world_length: float = -0.144
+    world_around: float = 0.0
+    world_mixed: float = 0.0
     elsewhere: float = -9.6
 
     def chance(
@@ -83,14 +88,15 @@ class Fit:
         """The chance that the best hit is right, 0 to 1."""
         if evidence.foreign and evidence.cosine is not None:
             return self.likeness(evidence.cosine)
-        fit = self if evidence.elsewhere is None else self._told(evidence.elsewhere)
+        fit = self if evidence.elsewhere is None else self._told(evidence, evidence.elsewhere)
         return fit.chance(evidence.cosine, evidence.coverage, evidence.terms, evidence.near)
 
-    def _told(self, elsewhere: float) -> Fit:
+    def _told(self, evidence: Evidence, elsewhere: float) -> Fit:
         """The fit for a request that is so near to what tools elsewhere do."""
+        mixed = self.world_mixed * evidence.coverage * math.log1p(evidence.terms)
         return replace(
             self,
-            offset=self.world_offset + self.elsewhere * elsewhere,
+            offset=self.world_offset + self.elsewhere * elsewhere + self.world_around * evidence.around + mixed,
             cosine=self.world_cosine,
             coverage=self.world_coverage,
             length=self.world_length,

@@ -110,6 +110,12 @@ class Ballot:
         """The similarity of a row, None when it or the request has no vector."""
         return self._look(row).cosine
 
+    def around(self, rows: Rows) -> float:
+        """The mean of the three best cosines among the rows; 0 without vectors."""
+        if self.similarity is None or not len(rows):
+            return 0.0
+        return float(np.sort(self.similarity.scores.at(rows))[-3:].mean())
+
     def reasons(self, row: int, factor: float = 1.0) -> list[Reason]:
         """The parts of `factor` times the fused score of a row."""
         look = self._look(row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from toolsearch.protocols import Corpus, Reason, ToolView
 from toolsearch.strategies.clauses import clauses
 from toolsearch.strategies.confidence import FIT, Evidence, Fit
 from toolsearch.strategies.corrections import read
+from toolsearch.strategies.covering import covering
 from toolsearch.strategies.fusion import Ballot
 from toolsearch.strategies.likeness import FAR, Likeness
 from toolsearch.strategies.ranking import Ranked
@@ -32,10 +34,11 @@ LOOKED: Final = 20
 
 
 class Told(NamedTuple):
-    """How near a request is to judged ones, and to what tools elsewhere do (None when that is not known)."""
+    """How near a request is to judged ones, to what tools elsewhere do (None if unknown), to the view's best three."""
 
     near: tuple[float, float] = FAR
     elsewhere: float | None = None
+    around: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +64,23 @@ class HybridRanker:
         rows = _pool(voting, view, max(self.settings.pool, depth))
         floor = self.settings.foreign_floor if voting[0].foreign else self.settings.floor
         rows = rows[np.any([ballot.near(rows, floor) for ballot in voting], axis=0)]
-        scores = self._scores(voting, rows)
+        scores, parts = self._scores(voting, rows)
+        lifts = covering(rows, scores, parts, self.settings.covered)
+        scores[np.searchsorted(rows, list(lifts))] += [lift.points for lift in lifts.values()]
         order = np.lexsort((rows, -scores))[:depth]
         for ballot in voting:
             ballot.look(rows[order[:LOOKED]])
+        told = told._replace(around=voting[0].around(rows))
         evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), told) if len(order) else None
         return Ranked(
             rows=rows[order],
             scores=scores[order],
-            reasons=lambda row: self._reasons(voting, row),
+            reasons=lambda row: (*self._reasons(voting, row), *((lifts[row],) if row in lifts else ())),
             confidence=self.fit.of(evidence) if evidence else 0.0,
             evidence=evidence,
             notes=tuple(notes),
+            clauses=tuple(ballot.text for ballot in voting[1:]),
+            serves=partial(_served, voting[1:]),
         )
 
     def _ballots(self, text: str, view: ToolView, notes: list[str]) -> tuple[Sequence[Ballot | RoutedBallot], Told]:
@@ -89,22 +97,23 @@ class HybridRanker:
         told = _told(readings[0].text, vectors[0], view.corpus, self.likeness) if vectors else Told()
         return ballots(readings, vectors, view, self.settings), told
 
-    def _scores(self, ballots: Sequence[Ballot | RoutedBallot], rows: Rows) -> Points:
-        whole, *parts = (ballot.votes(rows) for ballot in ballots)
-        if not parts:
-            return whole
+    def _scores(self, ballots: Sequence[Ballot | RoutedBallot], rows: Rows) -> tuple[Points, Points]:
+        """The score of each row, and what each clause alone gives the rows, (clauses, rows)."""
+        whole, *clauses = (ballot.votes(rows) for ballot in ballots)
+        parts = np.array(clauses).reshape(len(clauses), len(rows))
+        if not clauses or not len(rows):
+            return whole, parts[:0]
         share = self.settings.clause_share
-        return cast("Points", (1 - share) * whole + share * np.max(parts, axis=0))
+        return (1 - share) * whole + share * parts.max(axis=0), parts
 
     def _reasons(self, ballots: Sequence[Ballot | RoutedBallot], row: int) -> tuple[Reason, ...]:
         whole, *parts = ballots
         if not parts:
             return tuple(whole.reasons(row))
         share = self.settings.clause_share
-        one = np.array([row], np.int32)
-        scored = [(float(part.votes(one)[0]), part.text) for part in parts]
-        points, text = max(scored, key=_first)
-        return (*whole.reasons(row, 1 - share), Reason("clause", share * points, text[:200]))
+        best = parts[_served(parts, row)]
+        points = share * float(best.votes(np.array([row], np.int32))[0])
+        return (*whole.reasons(row, 1 - share), Reason("clause", points, best.text[:200]))
 
 
 def _told(text: str, vector: Floats, corpus: Corpus, likeness: Likeness | None) -> Told:
@@ -126,6 +135,7 @@ def _evidence(ballot: Ballot | RoutedBallot, corpus: Corpus, row: int, told: Tol
         near=told.near,
         foreign=ballot.foreign,
         elsewhere=told.elsewhere,
+        around=told.around,
     )
 
 
@@ -135,8 +145,10 @@ def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:
     return {term: math.log1p((rows - counts[term] + 0.5) / (counts[term] + 0.5)) for term in ballot.terms}
 
 
-def _first(pair: tuple[float, str]) -> float:
-    return pair[0]
+def _served(clauses: Sequence[Ballot | RoutedBallot], row: int) -> int:
+    """The clause that a row serves best, the first of equals."""
+    one = np.array([row], np.int32)
+    return int(np.argmax([clause.votes(one)[0] for clause in clauses])) if clauses else 0
 
 
 def _nothing(notes: tuple[str, ...]) -> Ranked:

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     Points = NDArray[np.float64]
 
 
+def _first(_: int) -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranked:
     """Rows best first, ties by row: rows (n,) int32, scores (n,) float64, larger is better.
 
     `reasons` gives the parts of any row of the view, ranked or not; their points add up to its score.
     `confidence` estimates that the first row is right, 0 to 1; None when nothing is known. `evidence` is what a
-    fitted estimate was made from, None where it was not.
+    fitted estimate was made from, None where it was not. `clauses` are the parts of a request that asks for several
+    things, none for one that does not; `serves` gives the position of the one that a row serves best.
     """
 
     rows: Rows
@@ -33,6 +38,8 @@ class Ranked:
     confidence: float | None = None
     evidence: Evidence | None = None
     notes: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
+    serves: Callable[[int], int] = _first
 
 
 class Ranker(Protocol):

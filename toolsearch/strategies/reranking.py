@@ -121,6 +121,8 @@ class Reranked:
             reasons=partial(_reasons, [int(row) for row in found.rows], first, chances),
             confidence=EXACT if first else max(chances.values(), default=0.0),
             notes=found.notes,
+            clauses=found.clauses,
+            serves=found.serves,
         )
 
 
@@ -140,6 +142,8 @@ class FromRetriever:
             reasons=lambda row: placed[row].reasons if row in placed else (),
             confidence=result.confidence,
             notes=result.notes,
+            clauses=result.needs if len(result.needs) > 1 else (),
+            serves=lambda row: placed[row].need if row in placed else 0,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
@@ -55,9 +55,11 @@ class RankedRetriever:
 
 
 def answer(asked: Sequence[str], ranked: Sequence[Ranked], view: ToolView, k: int, bands: Bands) -> SearchResult:
-    """One list of at most k hits from a ranking for each need."""
+    """One list of at most k hits from a ranking for each need; of a single one, a hit says which clause it serves."""
     places = _by_turns(ranked)[:k] if len(ranked) > 1 else _alone(ranked[0])[:k]
     hits = tuple(_hit(place, ranked[place.need], view) for place in places)
+    if len(ranked) == 1 and ranked[0].clauses:
+        hits = tuple(replace(hit, need=ranked[0].serves(place.row)) for hit, place in zip(hits, places, strict=True))
     confidence = _confidence(ranked)
     return SearchResult(
         hits=hits,
@@ -66,6 +68,7 @@ def answer(asked: Sequence[str], ranked: Sequence[Ranked], view: ToolView, k: in
         shortfall=k - len(hits),
         generation=view.corpus.generation,
         notes=tuple(dict.fromkeys(note for one in ranked for note in one.notes)) + _unmet(asked, ranked, bands),
+        needs=tuple(asked) if len(asked) > 1 else ranked[0].clauses or tuple(asked),
     )
 
 

@@ -77,6 +77,10 @@ class RoutedBallot:
         """The similarity of a row, None when it or the request has no vector."""
         return self._of(row).cosine(row)
 
+    def around(self, rows: Rows) -> float:
+        """The mean of the three best cosines among the rows that the first encoder reads; 0 without vectors."""
+        return self.own.around(rows[~self.others[rows]])
+
     def reasons(self, row: int, factor: float = 1.0) -> list[Reason]:
         """The parts of `factor` times the fused score of a row."""
         return self._of(row).reasons(row, factor)

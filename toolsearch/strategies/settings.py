@@ -26,6 +26,7 @@ class Settings:
         clauses: most clauses of one request that are searched on their own; 0 for none.
         clause_terms: clauses of fewer terms are joined to a neighbour.
         clause_share: share of the best clause in the score, 0 to 1; the rest is the whole request's.
+        covered: each clause has a tool that serves it among so many of the first; more than `clauses`.
         corrections: whether words that no tool has are corrected, and abbreviations written out.
         corrected_terms: requests of more distinct terms are not corrected; their other words say enough.
         corrected: what a corrected word weighs, compared with a word as it was written.
@@ -42,6 +43,7 @@ class Settings:
     clauses: int = 4
     clause_terms: int = 3
     clause_share: float = 0.4
+    covered: int = 5
     corrections: bool = True
     corrected_terms: int = 6
     corrected: float = 0.6

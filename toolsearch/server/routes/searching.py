@@ -74,6 +74,7 @@ def found(served: Served, caller: Caller, asked: bodies.Search, search_id: str) 
         shortfall=asked.k - len(fresh),
         more=len(fresh) - len(hits),
         notes=list(result.notes),
+        needs=list(result.needs),
         index=served.name,
         strategy=strategy,
         version=seen.version,
