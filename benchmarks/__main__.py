@@ -19,6 +19,7 @@ from benchmarks.confidence import confidence_table
 from benchmarks.cpu import cpu_table
 from benchmarks.endurance import endure
 from benchmarks.fit import fit
+from benchmarks.flame import flame
 from benchmarks.judges import SPARROW, Course, compared
 from benchmarks.languages import languages_table
 from benchmarks.peers import PEERS
@@ -27,6 +28,7 @@ from benchmarks.peers.table import peers_markdown
 from benchmarks.runner import RUNS, answers_of, run_all
 from benchmarks.scale.churn import churn
 from benchmarks.scale.command import scale
+from benchmarks.scale.planner import planner
 from benchmarks.scale.survival import survival
 from benchmarks.service import measure as measure_service
 from benchmarks.slices import slices_table
@@ -41,6 +43,8 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help="Measure retr
 app.command()(scale)
 app.command()(survival)
 app.command()(churn)
+app.command()(flame)
+app.command()(planner)
 
 
 @app.command()

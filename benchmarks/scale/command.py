@@ -8,13 +8,16 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from benchmarks.scale.measure import Size, built, compared, measured
 from benchmarks.scale.others import Bound
 from toolsearch.evaluation.record import origin
+
+PEERS_AT: Final = 100_000
+"""Peers are asked at the largest size up to this one."""
 
 
 def scale(
@@ -30,12 +33,14 @@ def scale(
 ) -> None:
     """Measure speed, memory, disk and change of large made-up catalogs."""
     found: list[dict[str, Any]] = []
-    for tools in (int(one) for one in sizes.split(",") if one.strip()):
+    wanted = [int(one) for one in sizes.split(",") if one.strip()]
+    compare_at = max((tools for tools in wanted if tools <= PEERS_AT), default=0) if peers else 0
+    for tools in wanted:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) if keep is None else keep / str(tools)
             size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=place / "index")
             found.append({**_built(size), **_alone(measured, size)})
-        if peers:
+        if tools == compare_at:
             bound = Bound(seconds=seconds, environments=environments)
             found[-1] |= compared(tuple(peers.split(",")), size, bound)
         out.parent.mkdir(parents=True, exist_ok=True)
