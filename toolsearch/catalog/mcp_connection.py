@@ -10,10 +10,10 @@ Servers of both protocol eras are spoken to through the official SDK. Needs asyn
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import anyio
 from mcp import Client, MCPError
@@ -35,6 +35,7 @@ CLOSING: Final = 10.0
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 60.0
 """Seconds before a lost subscription is tried again, first and at most."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +127,23 @@ class Connection:
         if answer.is_error:
             self._note_refusal(" ".join(part.text for part in answer.content if isinstance(part, TextContent)))
         return answer
+
+    async def asked(self, part: str, work: Callable[[Client], Awaitable[T]]) -> T | None:
+        """What the server answers to a request about a part of it ("resources", "prompts"); None when it has none.
+
+        Raises:
+            ToolErrorForModel: the server does not answer.
+            MCPError: it answers with an error.
+        """
+        if getattr(self._session.server_capabilities, part, None) is None:
+            return None
+        try:
+            async with asyncio.timeout(self._limits.listing):
+                return await work(self._session)
+        except MCPError:
+            raise
+        except FAILURES as error:
+            raise ToolErrorForModel(f"server {self.server.name!r:.80} failed: {reason_of(error)}") from error
 
     def has_changed(self) -> bool:
         """Whether there was a sign, since this was asked last, that the tools changed."""

@@ -85,6 +85,11 @@ class Gateway:
     def _awaited(self) -> list[asyncio.Event]:
         return [self._read, *(one.settled for one in self._upstreams.values())]
 
+    @property
+    def servers(self) -> list[Upstream]:
+        """The servers behind, in the order of the configuration."""
+        return list(self._upstreams.values())
+
     def sources(self) -> list[SourceStatus]:
         """How each source is."""
         return [*self._statuses.values(), *(one.status for one in self._upstreams.values())]

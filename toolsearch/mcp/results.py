@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Final, cast
+from urllib.parse import quote
 
 from mcp_types import (
     AudioContent,
@@ -61,16 +62,32 @@ def takes_objects_only(schema: Json | None) -> Json | None:
     return {"type": "object", "properties": {WRAPPED: schema}, "required": [WRAPPED]}
 
 
-def fitting(result: CallToolResult) -> CallToolResult:
-    """A server's answer as ours: structured content as its schema is shown, without what the server says of itself."""
+def fitting(result: CallToolResult, server: str) -> CallToolResult:
+    """A server's answer as ours: structured content as its schema is shown, without what the server says of itself.
+
+    Links to its resources are those by which we read them.
+    """
     content: object = result.structured_content
     meta = {key: value for key, value in (result.meta or {}).items() if not key.startswith(PROTOCOL)}
     return result.model_copy(
         update={
+            "content": [_linked(block, server) for block in result.content],
             "structured_content": content if content is None or isinstance(content, dict) else {WRAPPED: content},
             "meta": meta or None,
         }
     )
+
+
+def own_uri(server: str, uri: str) -> str:
+    """The address of a server's resource here."""
+    return f"mcp://{quote(server, safe='')}/{uri}"
+
+
+def _linked(block: ContentBlock, server: str) -> ContentBlock:
+    """The block; a link to the web stays as it is."""
+    if not isinstance(block, ResourceLink) or str(block.uri).startswith(("http://", "https://")):
+        return block
+    return block.model_copy(update={"uri": own_uri(server, str(block.uri))})
 
 
 def _structured(value: Any, parts: tuple[Part, ...], spec: ToolSpec) -> Json | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -14,10 +14,14 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
     InputRequiredResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
@@ -29,6 +33,7 @@ from toolsearch.mcp.calling import OWNER, Caller
 from toolsearch.mcp.gateway import Gateway
 from toolsearch.mcp.listing import ToolList
 from toolsearch.mcp.news import News
+from toolsearch.mcp.passing import Passing
 
 Who = Callable[[Any], Caller]
 """Who sent a message, by the HTTP request it came in; None on stdio."""
@@ -61,6 +66,8 @@ class GatewayServer:
             on_call_tool=self._call_tool,
             on_subscriptions_listen=self._listen if self._list.changes else None,
         )
+        if gateway.servers:
+            self._pass_on(Passing(gateway))
         if self._list.changes:
             self.server.add_notification_handler("notifications/initialized", NotificationParams, self._initialized)
 
@@ -68,6 +75,25 @@ class GatewayServer:
     def options(self) -> InitializationOptions:
         """What the server says of itself to clients of the older era."""
         return self.server.create_initialization_options(NotificationOptions(tools_changed=self._list.changes))
+
+    def _pass_on(self, passing: Passing) -> None:
+        """Offer the resources and prompts of the servers behind; without servers the gateway says that it has none."""
+
+        def listing(page: Callable[[Caller, str | None], Awaitable[Any]]) -> Callable[[Any, Any], Awaitable[Any]]:
+            return lambda context, params: page(self._who(context.request), params.cursor if params else None)
+
+        async def read(context: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
+            return await passing.read(self._who(context.request), str(params.uri))
+
+        async def prompt(context: Any, params: GetPromptRequestParams) -> GetPromptResult:
+            return await passing.prompt(self._who(context.request), params.name, params.arguments)
+
+        add = self.server.add_request_handler
+        add("resources/list", PaginatedRequestParams, listing(passing.resources))
+        add("resources/templates/list", PaginatedRequestParams, listing(passing.templates))
+        add("resources/read", ReadResourceRequestParams, read)
+        add("prompts/list", PaginatedRequestParams, listing(passing.prompts))
+        add("prompts/get", GetPromptRequestParams, prompt)
 
     async def _list_tools(self, context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
         try:

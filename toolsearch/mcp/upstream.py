@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
+from mcp import Client
 from mcp_types import CallToolResult
 
 from toolsearch.agent.sessions import Session
@@ -32,6 +34,7 @@ GAP: Final = 0.2
 SESSIONS: Final = 100
 IDLE: Final = 600.0
 """Sessions with one server for callers with credentials of their own, and seconds until one that rests is closed."""
+T = TypeVar("T")
 _log = logging.getLogger("toolsearch.mcp")
 
 
@@ -114,7 +117,22 @@ class Upstream:
         result = await self._answer(session, call, last=False) or await self._answer(session, call, last=True)
         if result is None:
             raise ToolErrorForModel(f"The server {self.name!r:.80} broke off this call.")
-        return fitting(result)
+        return fitting(result, self.name)
+
+    async def ask(self, caller: Caller, part: str, work: Callable[[Client], Awaitable[T]]) -> T | None:
+        """What the server answers to something else than a call; None when it has no such part, or is down.
+
+        Raises:
+            ToolErrorForModel: the server does not answer.
+            MCPError: it answers with an error.
+        """
+        if self.status.state == "down":
+            return None
+        session = self._session_of(caller)
+        await self._revived(session)
+        async with session.use() as opened:
+            connection: Connection = opened
+            return await connection.asked(part, work)
 
     async def close(self) -> None:
         """End all sessions."""
