@@ -2,7 +2,6 @@
 
     async with connected(server) as connection:
         listing = await connection.listing()
-        async for listing in connection.changes(): ...
 
 Servers of both protocol eras are spoken to through the official SDK. Needs asyncio.
 """
@@ -10,10 +9,10 @@ Servers of both protocol eras are spoken to through the official SDK. Needs asyn
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import anyio
 from mcp import Client, MCPError
@@ -35,7 +34,6 @@ CLOSING: Final = 10.0
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 60.0
 """Seconds before a lost subscription is tried again, first and at most."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ class Connection:
     @property
     def protocol(self) -> str:
         """The version of the protocol that both sides speak."""
-        return self._session.protocol_version
+        return self.client.protocol_version
 
     async def listing(self) -> Listing:
         """All tools of the server, in its order.
@@ -118,7 +116,7 @@ class Connection:
             ToolErrorForModel: the server does not answer.
         """
         try:
-            answer = await self._session.call_tool(
+            answer = await self.client.call_tool(
                 name, arguments, read_timeout_seconds=self._limits.call, progress_callback=progress
             )
         except FAILURES as error:
@@ -127,23 +125,6 @@ class Connection:
         if answer.is_error:
             self._note_refusal(" ".join(part.text for part in answer.content if isinstance(part, TextContent)))
         return answer
-
-    async def asked(self, part: str, work: Callable[[Client], Awaitable[T]]) -> T | None:
-        """What the server answers to a request about a part of it ("resources", "prompts"); None when it has none.
-
-        Raises:
-            ToolErrorForModel: the server does not answer.
-            MCPError: it answers with an error.
-        """
-        if getattr(self._session.server_capabilities, part, None) is None:
-            return None
-        try:
-            async with asyncio.timeout(self._limits.listing):
-                return await work(self._session)
-        except MCPError:
-            raise
-        except FAILURES as error:
-            raise ToolErrorForModel(f"server {self.server.name!r:.80} failed: {reason_of(error)}") from error
 
     def has_changed(self) -> bool:
         """Whether there was a sign, since this was asked last, that the tools changed."""
@@ -211,7 +192,8 @@ class Connection:
         return InvalidSource(f"server {self.server.name[:80]!r} {what}: {reason_of(error)}{said}")
 
     @property
-    def _session(self) -> Client:
+    def client(self) -> Client:
+        """The SDK's client of a session that has begun."""
         if self._client is None:
             raise InvalidSource(f"server {self.server.name[:80]!r} is not connected")
         return self._client
@@ -252,7 +234,7 @@ class Connection:
         seen: set[str] = set()
         for number in range(1, self._limits.pages + 1):
             try:
-                page = await self._session.list_tools(cursor=cursor, cache_mode="bypass")
+                page = await self.client.list_tools(cursor=cursor, cache_mode="bypass")
             except MCPError as error:
                 if error.code == METHOD_NOT_FOUND and cursor is None:
                     return

@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
-from mcp import Client
+from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from toolsearch.agent.sessions import Session
 from toolsearch.catalog.loaded import Problem
 from toolsearch.catalog.mcp_connection import Connection, Limits, connected
+from toolsearch.catalog.mcp_results import FAILURES, reason_of
 from toolsearch.catalog.mcp_servers import Server
 from toolsearch.errors import InvalidSource, ToolErrorForModel, ToolSearchError
 from toolsearch.mcp.asking import Desk
@@ -31,6 +32,8 @@ FIRST_PAUSE: Final = 1.0
 """Seconds until a server that is down is tried again, at first; doubled up to the time between two listings."""
 GAP: Final = 0.2
 """Seconds between two listings of a server that changes all the time."""
+ANSWER: Final = 60.0
+"""Seconds for a list of resources or prompts, or for one of them."""
 SESSIONS: Final = 100
 IDLE: Final = 600.0
 """Sessions with one server for callers with credentials of their own, and seconds until one that rests is closed."""
@@ -131,8 +134,16 @@ class Upstream:
         session = self._session_of(caller)
         await self._revived(session)
         async with session.use() as opened:
-            connection: Connection = opened
-            return await connection.asked(part, work)
+            client: Client = opened.client
+            if getattr(client.server_capabilities, part, None) is None:
+                return None
+            try:
+                async with asyncio.timeout(ANSWER):
+                    return await work(client)
+            except MCPError:
+                raise
+            except FAILURES as error:
+                raise ToolErrorForModel(f"The server {self.name!r:.80} failed: {reason_of(error)}") from error
 
     async def close(self) -> None:
         """End all sessions."""
