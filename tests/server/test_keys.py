@@ -169,6 +169,20 @@ def test_a_key_sees_the_tools_of_its_groups(locked: tuple[httpx2.Client, dict[st
         assert client.get("/v1/tools/payments/void_refund", headers=mine).status_code == (200 if sees else 404)
 
 
+def test_an_etag_tells_nothing_of_groups(locked: tuple[httpx2.Client, dict[str, str]]) -> None:
+    """Who is not told a tool's groups cannot try names of groups on its ETag, nor see that they changed."""
+    client, tokens = locked
+    place, mine, all_ = "/v1/tools/payments/void_refund", bearer(tokens["finance"]), bearer(tokens["admin"])
+    before = [client.get(place, headers=who) for who in (mine, all_)]
+    body = before[1].json()
+    assert client.put(place, json={**body, "groups": ["finance", "board"]}, headers=all_).status_code == 200
+    after = [client.get(place, headers=who) for who in (mine, all_)]
+    assert client.put(place, json=body, headers=all_).status_code == 200
+    assert after[0].content == before[0].content
+    assert after[0].headers["etag"] == before[0].headers["etag"]
+    assert after[1].headers["etag"] != before[1].headers["etag"]
+
+
 def test_groups_are_told_only_to_those_who_see_all(locked: tuple[httpx2.Client, dict[str, str]]) -> None:
     """A member of one group does not learn of others, nor of generations."""
     client, tokens = locked

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from toolsearch.errors import InvalidInput
 from toolsearch.server import bodies
+from toolsearch.server.callers import OWNER
 from toolsearch.server.problems import Problem
 from toolsearch.server.routes.tools import tag
 from toolsearch.server.service import Here, Writer
@@ -44,7 +45,7 @@ class Conditions:
         Raises:
             Problem: a condition does not hold.
         """
-        here = None if spec is None else tag(spec)
+        here = None if spec is None else tag(spec, OWNER)
         missing = self.match is not None and (here is None or (self.match != "*" and here not in self.match))
         if missing or (self.none is not None and here is not None and (self.none == "*" or here in self.none)):
             raise Problem(412, "the tool is not what the condition says; get it again")
@@ -83,7 +84,7 @@ async def put(
         status = "added" if done.added else "changed" if done.changed else "unchanged"
         result = bodies.ItemResult(id=tool_id, status=status)
         code = 201 if done.added else 200
-        return Response(result.model_dump_json(), code, {"ETag": tag(spec)}, "application/json")
+        return Response(result.model_dump_json(), code, {"ETag": tag(spec, OWNER)}, "application/json")
 
     return await here.change(work)
 

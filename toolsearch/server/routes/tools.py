@@ -86,15 +86,16 @@ def known_tool(served: Served, caller: Caller, tool_id: str) -> ToolSpec:
     return spec
 
 
-def tag(spec: ToolSpec) -> str:
-    """The ETag of a tool."""
-    return f'"{spec.content_hash[:32]}"'
+def tag(spec: ToolSpec, caller: Caller) -> str:
+    """The ETag of a tool, as its caller sees it: it tells nothing of groups to those who are not told them."""
+    shown = spec if caller.sees_all else spec.with_(groups=())
+    return f'"{shown.content_hash[:32]}"'
 
 
 def _shown(served: Served, caller: Caller, tool_id: str, format: str, match: str | None) -> Response:  # noqa: A002
     spec = known_tool(served, caller, tool_id)
-    headers = {"ETag": tag(spec)}
-    if match is not None and tag(spec) in match:
+    headers = {"ETag": tag(spec, caller)}
+    if match is not None and headers["ETag"] in match:
         return Response(status_code=304, headers=headers)
     if format == "toolsearch":
         body = writing.tool_body(spec, caller).model_dump_json(exclude_unset=True)
