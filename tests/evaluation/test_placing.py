@@ -8,8 +8,9 @@ import pytest
 
 from toolsearch import ToolIndex, ToolSpec
 from toolsearch.evaluation.judged import JudgedQuery
-from toolsearch.evaluation.placing import MOST, place
+from toolsearch.evaluation.placing import placed
 from toolsearch.questions import Decision, Question, State, YesNo, YesNoAnswer
+from toolsearch.strategies.calibration import Fitted
 from toolsearch.strategies.reranking import Reranked
 from toolsearch.strategies.retrievers import open_retriever
 
@@ -51,27 +52,28 @@ class Judge:
         return self.right if f"Name: {self.verb}" in question.text else self.wrong
 
 
-def placed(judge: Judge, queries: list[JudgedQuery] = QUERIES) -> float:
-    return place(Reranked(ranker=open_retriever("lexical").ranker, judge=judge), VIEW, queries)
+def said(judge: Judge, queries: list[JudgedQuery] = QUERIES) -> Fitted:
+    return placed(Reranked(ranker=open_retriever("lexical").ranker, judge=judge), VIEW, queries)
 
 
-def test_a_judge_who_is_wrong_leaves_the_order_to_the_ranking() -> None:
-    """One who prefers the wrong tools is outvoted by any place."""
-    assert placed(Judge(0.6, 0.4, verb="drop")) == MOST
+def test_a_judge_who_is_wrong_has_no_say() -> None:
+    """One who prefers the wrong tools leaves the order to the ranking."""
+    found = said(Judge(0.6, 0.4, verb="drop"))
+    assert found.answer == 0
+    assert found.place > 0
 
 
 def test_a_judge_who_tells_nothing_is_outvoted() -> None:
-    """The ranking knows the right tool here, so its places say much more than equal answers."""
-    assert placed(Judge(0.5, 0.5)) > 1
+    """The ranking knows the right tool here, so its places decide between equal answers."""
+    assert said(Judge(0.5, 0.5)).place > 0
 
 
-def test_too_few_requests_fit_nothing() -> None:
+def test_a_judge_who_knows_has_a_say() -> None:
+    """Where the right tools get the higher answers, answers count."""
+    assert said(Judge(0.9, 0.1)).answer > 0.2
+
+
+@pytest.mark.parametrize("few", [[], QUERIES[:5]])
+def test_too_few_requests_fit_nothing(few: list[JudgedQuery]) -> None:
     """The judge's order stays as it is."""
-    assert placed(Judge(0.5, 0.5), QUERIES[:5]) == 0
-    assert place(Reranked(ranker=open_retriever("lexical").ranker, judge=Judge(0.9, 0.1)), VIEW, []) == 0
-
-
-@pytest.mark.parametrize("right", [0.7, 0.9])
-def test_the_surer_the_judge_the_more_a_place_must_say(right: float) -> None:
-    """Logits that are twice as large need a place twice as large for the same order."""
-    assert placed(Judge(right, 1 - right)) > 0
+    assert said(Judge(0.5, 0.5), few) == Fitted()

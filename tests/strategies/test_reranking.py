@@ -143,6 +143,7 @@ def test_a_calibration_is_read_as_it_was_written(tmp_path: Path) -> None:
     vectors = np.eye(4, dtype=np.float32)
     fitted = Fitted(
         threshold=0.4,
+        answer=0.5,
         place=0.7,
         fit=Fit(offset=-1.5, answered=2.0),
         likeness=Likeness.of(vectors, [True, True, False, False]),
@@ -151,7 +152,7 @@ def test_a_calibration_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = Calibration.read(tmp_path / FILE)
     again = found.strategies["hybrid"]
     assert (found.encoder, found.tools, again.threshold, again.fit) == ("e", 3, 0.4, fitted.fit)
-    assert again.place == 0.7
+    assert (again.answer, again.place) == (0.5, 0.7)
     assert again.bands == ((0.4, "none"), (0.4, "low"), (0.65, "medium"))
     assert again.likeness is not None
     assert again.likeness.near(vectors[0]) == pytest.approx((0.5, 0.0))

@@ -75,12 +75,12 @@ def _one(
     from toolsearch.strategies.retrievers import open_retriever
 
     mine = [one for one in queries if given.split in (None, one.split)]
-    ranker, share = _with_place(open_retriever(name, judge=judge).ranker, view, mine)
+    ranker, said = _with_place(open_retriever(name, judge=judge).ranker, view, mine)
     told = fit.samples(ranker, view, mine)
     fit.check_enough(told)
     known, taught = fit.likeness(told, view)
     fitted, unseen = fit.calibrated(taught, known)
-    fitted = replace(fitted, place=share)
+    fitted = replace(fitted, answer=said.answer, place=said.place)
     before = fit.quality(taught, [one.estimate for one in taught], 0.1)
     after = fit.quality(taught, unseen, fitted.threshold)
     print(f"# {name}\n\n{_tables(taught, unseen, (before, after))}\n\n{_threshold(fitted, taught, unseen)}")
@@ -93,17 +93,19 @@ def _one(
     return replace(fitted, report=asdict(after))
 
 
-def _with_place(ranker: Ranker, view: ToolView, queries: list[JudgedQuery]) -> tuple[Ranker, float]:
-    """The ranking, with how much its places say beside the answers of its judge; 0 without one."""
-    from toolsearch.evaluation.placing import place
+def _with_place(ranker: Ranker, view: ToolView, queries: list[JudgedQuery]) -> tuple[Ranker, Fitted]:
+    """The ranking, with how much its places and the answers of its judge say; as it is without a judge."""
+    from toolsearch.evaluation.placing import placed
     from toolsearch.strategies.calibration import Fitted
     from toolsearch.strategies.reranking import Reranked
 
     if not isinstance(ranker, Reranked):
-        return ranker, 0.0
-    share = place(ranker, view, queries)
-    print(f"a place in the ranking says {share:.2f} times as much as the logit of the judge's answer\n")
-    return replace(ranker, fitted=Fitted(place=share)), share
+        return ranker, Fitted()
+    said = placed(ranker, view, queries)
+    print(
+        f"weight of the logit of the judge's answer: {said.answer:.2f}; of a place in the ranking: {said.place:.2f}\n"
+    )
+    return replace(ranker, fitted=said), said
 
 
 def _only(name: str, fitted: Fitted) -> Calibration:

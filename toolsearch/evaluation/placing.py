@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 LEAST: Final = 10
 """Requests with a right tool on the shortlist below which nothing is fitted."""
-MOST: Final = 100.0
-"""A judge whose answers say nothing, or the opposite of the truth, leaves the order to the ranking."""
 
 
-def place(ranker: Reranked, view: ToolView, queries: Sequence[JudgedQuery]) -> float:
-    """The `Fitted.place` that makes the likeliest chances of a judge's answers; 0 where too few requests tell.
+def placed(ranker: Reranked, view: ToolView, queries: Sequence[JudgedQuery]) -> Fitted:
+    """The `answer` and `place` that make the likeliest chances; a judge who says the opposite of the truth has no say.
+
+    The judge decides alone where too few requests tell.
 
     Raises:
         DecisionFailed: the judge failed.
@@ -35,13 +35,19 @@ def place(ranker: Reranked, view: ToolView, queries: Sequence[JudgedQuery]) -> f
     parts = [_answers(alone, view, query) for query in queries if query.query.strip()]
     told = [rows for rows in parts if len(rows) and rows[:, 2].any()]
     if len(told) < LEAST:
-        return 0.0
+        return Fitted()
     rows = np.concatenate(told)
-    features = np.c_[rows[:, :2], np.ones(len(rows))]
-    judge, above, _ = fitted(features, rows[:, 2], np.ones(len(rows)), np.array([1.0, 0.0, 0.0]))
-    if judge <= 0:
-        return MOST
-    return float(np.clip(above / judge, 0.0, MOST))
+    answer, place = _solved(rows[:, :2], rows[:, 2])
+    if answer <= 0:
+        answer, place = 0.0, _solved(rows[:, 1:2], rows[:, 2])[0]
+    return Fitted(answer=answer, place=max(0.0, place))
+
+
+def _solved(features: Numbers, truth: Numbers) -> list[float]:
+    """Coefficients of the features, pulled a little to 1."""
+    full = np.c_[features, np.ones(len(features))]
+    prior = np.array([*[1.0] * features.shape[1], 0.0])
+    return fitted(full, truth, np.ones(len(truth)), prior).tolist()[:-1]
 
 
 def _answers(ranker: Reranked, view: ToolView, query: JudgedQuery) -> Numbers:

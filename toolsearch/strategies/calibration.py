@@ -35,9 +35,9 @@ class Fitted:
     """One strategy, fitted. Below `threshold` nothing fits.
 
     `fit` and `likeness` are for strategies that rank by words and vectors. `scale` and `bias` put other estimates
-    right: sigmoid(scale * logit(estimate) + bias). `place` is for judges: what a place in the ranking, in standard
-    deviations above the mean of the tools asked about, adds to the logit of the judge's answer. `report` holds what was
-    measured, for people.
+    right: sigmoid(scale * logit(estimate) + bias). For judges the logit of the estimate is `answer` times that of the
+    judge's answer, and `place` times the place in the ranking, in standard deviations above the mean of the tools asked
+    about. `report` holds what was measured, for people.
     """
 
     threshold: float = BANDS[0][0]
@@ -45,6 +45,7 @@ class Fitted:
     likeness: Likeness | None = None
     scale: float = 1.0
     bias: float = 0.0
+    answer: float = 1.0
     place: float = 0.0
     judge: str = ""
     report: Json = field(default_factory=dict[str, Any])
@@ -60,7 +61,7 @@ class Fitted:
 
     def mixed(self, estimate: float, above: float) -> float:
         """The calibrated chance for a judge's answer about a tool that ranks so many deviations above the others."""
-        return self.put_right(chance_of(logit_of(estimate) + self.place * above) if self.place else estimate)
+        return self.put_right(chance_of(self.answer * logit_of(estimate) + self.place * above))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,7 @@ class Calibration:
 
 def _fitted_json(one: Fitted) -> Json:
     likeness = one.likeness.to_json() if one.likeness else None
-    named = {key: getattr(one, key) for key in ("threshold", "scale", "bias", "place", "judge", "report")}
+    named = {key: getattr(one, key) for key in ("threshold", "scale", "bias", "answer", "place", "judge", "report")}
     return {**named, "fit": asdict(one.fit), "likeness": likeness}
 
 
@@ -113,7 +114,7 @@ def _fitted(body: Mapping[str, Any]) -> Fitted:
     fit = Fit(**{name: _number(value) for name, value in body["fit"].items() if name in known})
     likeness = Likeness.from_json(body["likeness"]) if body.get("likeness") else None
     numbers = {name: _number(body[name]) for name in ("threshold", "scale", "bias")}
-    numbers["place"] = _number(body.get("place", 0.0))
+    numbers |= {"answer": _number(body.get("answer", 1.0)), "place": _number(body.get("place", 0.0))}
     report = cast("Json", dict(body.get("report", {})))
     return Fitted(**numbers, fit=fit, likeness=likeness, judge=str(body.get("judge", "")), report=report)
 
