@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from toolsearch.engines.terms import columns
 from toolsearch.errors import IndexDamaged
 
 if TYPE_CHECKING:
@@ -82,11 +83,10 @@ class Postings:
         rows = cast("Rows", arrays[f"{prefix}_rows"])
         weights = cast("Floats", arrays[f"{prefix}_weights"])
         text = arrays[f"{prefix}_terms"].tobytes().decode("utf-8", "surrogatepass")
-        ends = cast("list[int]", arrays[f"{prefix}_ends"].tolist())
-        terms = [text[start:end] for start, end in pairwise([0, *ends])]
+        terms = columns(text, cast("Bounds", arrays[f"{prefix}_ends"]))
         if len(terms) + 1 != len(bounds) or len(rows) != len(weights) or int(bounds[-1]) != len(rows):
             raise IndexDamaged(f"the {prefix} arrays do not fit each other; rebuild with: toolsearch index build PATH")
-        return cls({term: column for column, term in enumerate(terms)}, bounds, rows, weights)
+        return cls(terms, bounds, rows, weights)
 
 
 def merged(parts: Sequence[tuple[Postings, Rows]]) -> Postings:
