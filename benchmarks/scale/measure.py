@@ -68,6 +68,7 @@ def measured(size: Size) -> dict[str, Any]:
     with index:
         figures |= _queries(index, requests)
         figures["serving, memory MB"] = _memory() - idle
+        figures["of it mapped from files MB"] = _mapped()
         figures |= _bare(index, requests, figures["hybrid"])
         figures |= _changes(index, recipes, size)
     figures["disk after changes MB"] = folder_size(size.folder) / 1e6
@@ -197,6 +198,12 @@ def _changes(index: ToolIndex, recipes: Recipes, size: Size) -> dict[str, float]
 def _memory() -> float:
     with Path("/proc/self/statm").open() as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _mapped() -> float:
+    """Memory that mirrors files, which the system takes back when it needs it."""
+    with Path("/proc/self/status").open() as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssFile")) / 1e3
 
 
 def _ms(before: float) -> float:
