@@ -85,7 +85,7 @@ class Connection:
                 await self._pages(found, notes)
         except FAILURES as error:
             if not found:
-                raise self.broken("gives no list of tools", error) from None
+                raise await self.broken("gives no list of tools", error) from None
             notes.append(Problem(self.server.name, f"the list breaks off: {reason_of(error)}"))
         if len(found) > self._limits.tools:
             notes.append(Problem(self.server.name, f"more than {self._limits.tools} tools; the rest is left out"))
@@ -185,9 +185,9 @@ class Connection:
             task.cancel()
             await asyncio.wait({task}, timeout=CLOSING)
 
-    def broken(self, what: str, error: BaseException) -> InvalidSource:
+    async def broken(self, what: str, error: BaseException) -> InvalidSource:
         """One line about a failure, with the last words of a process."""
-        words = self._tail.text() if self._tail is not None else ""
+        words = "" if self._tail is None else await asyncio.to_thread(self._tail.text)
         said = f"; its last words: {words}" if words else ""
         return InvalidSource(f"server {self.server.name[:80]!r} {what}: {reason_of(error)}{said}")
 
@@ -285,7 +285,7 @@ async def _opened(server: Server, limits: Limits) -> tuple[Connection, asyncio.T
             return connection, task
         await connection.close(task)
         if mode == modes[-1] or isinstance(failure, OSError):
-            raise connection.broken("cannot be reached", failure)
+            raise await connection.broken("cannot be reached", failure)
     raise InvalidSource(f"server {server.name[:80]!r} cannot be reached")
 
 

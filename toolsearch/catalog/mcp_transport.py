@@ -19,6 +19,8 @@ from toolsearch.catalog.mcp_servers import Server
 
 KEPT: Final = 2000
 """Bytes of a process's error output that are kept for a message about its end."""
+WORDS: Final = 2.0
+"""Seconds to wait for the last of them: on a busy machine they come after the end."""
 HTTP_SECONDS: Final = 30.0
 STREAM_SECONDS: Final = 300.0
 
@@ -38,8 +40,8 @@ class Tail:
         self.file.close()
 
     def text(self) -> str:
-        """The last words, in one line."""
-        self._thread.join(timeout=0.2)
+        """The last words, in one line. Blocks while more may come, for a bounded time."""
+        self._thread.join(WORDS)
         return " ".join(self._bytes.decode("utf-8", "replace").split())[-300:]
 
     def _drain(self, reading: int) -> None:

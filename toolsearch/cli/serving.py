@@ -28,7 +28,10 @@ class ServeOptions:
         Path | None, typer.Option(envvar="TOOLSEARCH_CONFIG", help="TOML file of settings, see README.")
     ] = None
     mcp: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of mcpServers that the gateway at /mcp stands before.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File of mcpServers behind the gateway at /mcp; the first index keeps their tools."
+        ),
     ] = None
     host: Annotated[str | None, typer.Option(help="Address to listen on; other than loopback needs keys.")] = None
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on, 8000 by default.")] = None

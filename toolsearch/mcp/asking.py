@@ -151,7 +151,9 @@ class Conversations:
         try:
             while (asked := await _question(running)) is not None:
                 question, answer = asked
-                if not (self._alone and _takes(context.session, question)):
+                if not self._alone:
+                    answer.set_result(_refused("several processes serve this gateway, so nobody can be asked"))
+                elif not _takes(context.session, question):
                     answer.set_result(_refused("the client takes no such questions"))
                 elif context.session.can_send_request:
                     answer.set_result(await _sent(context, question))
