@@ -38,4 +38,4 @@ def confidence_table(encoder_name: str = "builtin") -> str:
 
 def _said(fit: Fit, rows: Sequence[Sample]) -> list[Pair]:
     plain = replace(fit, answered=0.0, unanswered=0.0)
-    return [(plain.of(one.evidence) if one.evidence else 0.0, one.answerable) for one in rows]
+    return [(plain.of(one.evidence) if one.evidence else one.estimate, one.answerable) for one in rows]

@@ -1,12 +1,14 @@
-"""What tools in the world do: short phrases of many fields, and how near a request is to the nearest of them.
+"""What tools in the world do: a line on each of thousands, and how near a request is to the nearest of them.
 
 A request that is nearer to one of these than to any tool of a catalog is most likely after a tool that the catalog
-lacks. The phrases (`world.txt`) were written for this project; their vectors lie beside the model that made them.
-`python -m toolsearch.encoders.world` makes those of the built-in encoder again, after the phrases changed.
+lacks. The lines (`world.txt`) are name and description of the tools in `toolsearch/training/text`, which were written
+without regard to any catalog that is measured; their vectors lie beside the model that made them.
+`python -m toolsearch.encoders.world` makes both again, after the text or the built-in encoder changed.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -15,11 +17,16 @@ from zipfile import BadZipFile
 import numpy as np
 
 from toolsearch.errors import EncoderFailed
+from toolsearch.text import identifier_parts
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats
 
 PHRASES: Final = Path(__file__).parent / "world.txt"
+SOURCE: Final = Path(__file__).parents[1] / "training" / "text"
+"""Where the lines come from; not in the wheel."""
+LONGEST: Final = 200
+"""Characters of a description that are kept."""
 VECTORS: Final = "world.npz"
 NEAREST: Final = 3
 """How many of the nearest phrases count."""
@@ -33,13 +40,23 @@ def nearness(vector: Floats, folder: Path) -> float:
         EncoderFailed: the vectors are missing or damaged.
     """
     near = _vectors(folder) @ vector
-    return float(np.sort(np.partition(near, -NEAREST)[-NEAREST:]).mean())
+    return float(np.sort(near)[-NEAREST:].mean())
 
 
 def phrases() -> list[str]:
-    """The phrases, one a line or parted by semicolons."""
-    text = PHRASES.read_text("utf-8").replace("\n", ";")
-    return [phrase.strip() for phrase in text.split(";") if phrase.strip()]
+    """The lines."""
+    return PHRASES.read_text("utf-8").splitlines()
+
+
+def gathered() -> list[str]:
+    """A line for each tool of the training text: its name in words and the start of its description."""
+    found: list[str] = []
+    for file in sorted(SOURCE.glob("*.jsonl")):
+        rows = (json.loads(line) for line in file.read_text("utf-8").splitlines())
+        for row in (one for one in rows if one["kind"] == "tool"):
+            words, told = " ".join(identifier_parts(row["name"])), " ".join(row["description"].split())
+            found.append(f"{words}: {told[:LONGEST]}" if told else words)
+    return list(dict.fromkeys(found))
 
 
 @cache
@@ -69,4 +86,5 @@ def export(folder: Path) -> None:
 if __name__ == "__main__":
     from toolsearch.encoders import builtin
 
+    PHRASES.write_text("\n".join(gathered()) + "\n", "utf-8")
     export(builtin.FOLDER)

@@ -66,13 +66,13 @@ class Fit:
     likeness_cosine: float = 8.14
     answered: float = 0.0
     unanswered: float = 0.0
-    world_offset: float = -2.46
-    world_cosine: float = 16.79
-    world_coverage: float = 3.26
-    world_length: float = -0.144
-    world_around: float = 0.0
-    world_mixed: float = 0.0
-    elsewhere: float = -9.6
+    world_offset: float = -0.353
+    world_cosine: float = 11.7
+    world_coverage: float = 0.9
+    world_length: float = -0.073
+    world_around: float = 7.22
+    world_mixed: float = 2.06
+    elsewhere: float = -13.8
 
     def chance(
         self, cosine: float | None, coverage: float, terms: int, near: tuple[float, float] = (0.0, 0.0)

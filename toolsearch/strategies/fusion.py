@@ -56,7 +56,8 @@ class Look(NamedTuple):
 class Ballot:
     """One text's voters over a view. `share` is the similarity's; a row without a vector goes by its words alone.
 
-    `foreign` marks a text in another language than most tools', read by an encoder for many languages.
+    `foreign` marks a text in another language than most tools', read by an encoder for many languages; `wary` one that
+    is like no tool, so that only rows that share a word with it count.
     """
 
     text: str
@@ -68,6 +69,7 @@ class Ballot:
     share: float
     unvectored: Mask | None
     foreign: bool = False
+    wary: bool = False
     by_term: dict[str, Scores] = field(default_factory=dict[str, Scores])
     seen: dict[int, Look] = field(default_factory=dict[int, Look])
 
@@ -88,7 +90,9 @@ class Ballot:
     def near(self, rows: Rows, floor: float) -> Mask:
         """Which rows share a word with the text or are at least that similar, (len(rows),) bool."""
         worded = self.words.scores.at(rows) > 0
-        return worded if self.similarity is None else worded | (self.similarity.scores.at(rows) >= floor)
+        if self.similarity is None or self.wary:
+            return worded
+        return worded | (self.similarity.scores.at(rows) >= floor)
 
     def look(self, rows: Rows) -> None:
         """Look up at once what `matched`, `cosine` and `reasons` will say of these rows."""

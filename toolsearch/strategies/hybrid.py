@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -62,6 +62,7 @@ class HybridRanker:
         if not voting:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
         rows = _pool(voting, view, max(self.settings.pool, depth))
+        voting = [_wary(ballot, rows, self.settings.sure) for ballot in voting]
         floor = self.settings.foreign_floor if voting[0].foreign else self.settings.floor
         rows = rows[np.any([ballot.near(rows, floor) for ballot in voting], axis=0)]
         scores, parts = self._scores(voting, rows)
@@ -143,6 +144,14 @@ def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:
     """How much each term of a request tells: its inverse document frequency in the view."""
     rows, counts = corpus.frequencies(ballot.terms, ballot.view)
     return {term: math.log1p((rows - counts[term] + 0.5) / (counts[term] + 0.5)) for term in ballot.terms}
+
+
+def _wary(ballot: Ballot | RoutedBallot, rows: Rows, sure: float) -> Ballot | RoutedBallot:
+    """The ballot; where no row is as near as `sure`, similarity has less of a say and brings up no row by itself."""
+    if isinstance(ballot, RoutedBallot) or ballot.foreign or ballot.similarity is None or not len(rows):
+        return ballot
+    best = float(ballot.similarity.scores.at(rows).max())
+    return ballot if best >= sure else replace(ballot, share=ballot.share * max(0.0, best) / sure, wary=True)
 
 
 def _served(clauses: Sequence[Ballot | RoutedBallot], row: int) -> int:
