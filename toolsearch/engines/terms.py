@@ -17,7 +17,8 @@ class Terms(Mapping[str, int]):
     """Each term's place among all, which are sorted; `ends` says where each ends in the text, in characters."""
 
     def __init__(self, text: str, ends: NDArray[Any]) -> None:
-        self._text, self._ends = text, ends
+        # A view of memory gives plain integers, twice as quickly as an array does.
+        self._text, self._ends = text, ends.data
 
     def __getitem__(self, term: str) -> int:
         low, high = 0, len(self._ends)
@@ -38,8 +39,7 @@ class Terms(Mapping[str, int]):
         return len(self._ends)
 
     def _at(self, place: int) -> str:
-        start = int(self._ends[place - 1]) if place else 0
-        return self._text[start : int(self._ends[place])]
+        return self._text[self._ends[place - 1] if place else 0 : self._ends[place]]
 
 
 def columns(text: str, ends: NDArray[Any]) -> Mapping[str, int]:
