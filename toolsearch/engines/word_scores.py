@@ -39,7 +39,9 @@ class Column:
         return np.where(self.rows[places] == rows, points, np.float32(0))
 
     def _points(self, frequencies: Floats, norms: Floats) -> Floats:
-        return cast("Floats", self.gain * frequencies / (frequencies + norms))
+        """`norms` is overwritten: a frequent word of a large catalog has rows by the hundred thousand."""
+        norms += frequencies
+        return cast("Floats", np.divide(self.gain * frequencies, norms, out=norms))
 
 
 class LexicalScores:
@@ -58,7 +60,9 @@ class LexicalScores:
     def _scores(self) -> Floats:
         if self._kept is None:
             self._kept = np.zeros(len(self._norms), np.float32)
-            for column in self._columns:
+            for column in self._columns[:1]:
+                self._kept[column.rows] = column.points(self._norms)
+            for column in self._columns[1:]:
                 self._kept[column.rows] += column.points(self._norms)
         return self._kept
 
