@@ -42,7 +42,7 @@ def survival(
         rows += _hurt(place, hurts, random.Random(seed))
         rows += [(name, Counter([made(place / name.replace(" ", "-"))])) for name, made in OTHERS.items()]
     print(table(rows))
-    if any("lost" in outcome or "broken" in outcome for _, found in rows for outcome in found):
+    if any(outcome.startswith(("lost", "broken")) for _, found in rows for outcome in found):
         raise typer.Exit(1)
 
 
