@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from rich.progress import Progress
 from benchmarks.tasks import Task
 from toolsearch import ToolIndex
 from toolsearch.evaluation.judged import JudgedQuery
-from toolsearch.evaluation.record import Record, catalog_digest, folder_size, origin, queries_digest
+from toolsearch.evaluation.record import Record, catalog_digest, folder_size, origin, queries_digest, settings_digest
 from toolsearch.evaluation.runs import Answer, read_run, run, write_run
+from toolsearch.strategies.settings import Settings
 
 HERE = Path(__file__).parent
 RUNS = HERE / "runs"
@@ -46,8 +47,11 @@ class Kept:
         rows = [{"id": q.id, "query": q.query, "relevant": dict(q.relevant), **_marks(q)} for q in task.queries]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (self.folder / f"{task.name}.queries.jsonl").write_text(text, "utf-8")
-        digests = {"catalog": catalog_digest(task.tools()), "queries": queries_digest(task.queries)}
-        self._seen["digests"][task.name] = digests
+        self._seen["digests"][task.name] = {
+            "catalog": catalog_digest(task.tools()),
+            "queries": queries_digest(task.queries),
+            "settings": settings_digest({**self._settings, "ranking": asdict(Settings())}),
+        }
         self._seen["build"][task.name] = built.seconds if built else seconds
         self._seen["size"][task.name] = built.size if built else 0
         self._write()

@@ -110,6 +110,8 @@ def test_explain(index: Path, run: Run) -> None:
     """A tool's place is explained, and so is its absence."""
     assert "found, rank 1" in run("explain", "money back", "pay/refund_payment", "-i", index)[1]
     assert "not found" in run("explain", "money back", "mail/send_mail", "-i", index)[1]
+    left_out = run("explain", "money back", "pay/refund_payment", "--filter", "namespace = mail", "-i", index)[1]
+    assert "the filter leaves it out" in left_out
 
 
 def test_show_a_tool(index: Path, run: Run) -> None:

@@ -24,6 +24,13 @@ def test_jsonl_takes_ids_or_grades(tmp_path: Path) -> None:
     assert [(q.id, dict(q.relevant)) for q in found] == [("a", {"t": 1}), ("2", {"u": 2})]
 
 
+def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
+    """Other line separators belong to the request."""
+    file = tmp_path / "q.jsonl"
+    file.write_text('{"id": "a", "query": "one\u2028two", "relevant": ["x"]}\n', "utf-8")
+    assert [one.query for one in read_queries(file)] == ["one\u2028two"]
+
+
 def test_toolret_labels(tmp_path: Path) -> None:
     """A JSON list with labels is the ToolRet layout."""
     rows = [{"id": "q1", "query": "x", "labels": [{"id": "t", "doc": {}, "relevance": 1}]}]

@@ -76,6 +76,14 @@ def test_explain_tells_rank_words_and_points(client: httpx2.Client) -> None:
     assert {word["word"] for word in told["words"]} == {"refund", "payment"}
 
 
+def test_explain_names_the_filter(client: httpx2.Client) -> None:
+    """A tool that the filter of the search left out is explained by it."""
+    body = {"query": "refund payment", "tool": "payments/refund_payment", "filter": "namespace != payments"}
+    told = client.post("/v1/explain", json=body).json()
+    assert not told["found"]
+    assert "filter" in told["obstacle"]
+
+
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [

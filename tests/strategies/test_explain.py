@@ -77,6 +77,11 @@ def test_a_filtered_tool_says_so(corpus: MemoryCorpus) -> None:
     assert "the filter leaves it out" in one.text()
 
 
+def test_how_similarity_was_searched_is_told_where_it_counts(corpus: MemoryCorpus) -> None:
+    """Words alone say nothing of similarity."""
+    assert not explained(view(corpus), "refund_payment", strategy="lexical").notes
+
+
 def test_an_excluded_tool_says_so(corpus: MemoryCorpus) -> None:
     """So is an exclusion."""
     assert "left out on purpose" in explained(view(corpus, exclude_ids=["list_payments"]), "list_payments").text()

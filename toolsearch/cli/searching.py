@@ -112,6 +112,7 @@ class ExplainOptions:
     index: options.Index
     k: options.K = 5
     strategy: options.Strategy = None
+    filter: options.Filter = None
     caller: options.Caller = None
     judge: options.Judge = None
     shortlist: options.Shortlist = 20
@@ -128,7 +129,7 @@ def explain(given: ExplainOptions) -> None:
         known_tool(index, given.tool, caller)
         judging = _judging(given)
         retriever = judging.behind(index, given.strategy) if judging else index.retriever(given.strategy)
-        told = index.explain(given.query, given.tool, k=given.k, strategy=retriever, caller=caller)
+        told = retriever.explain(given.query, index.view(caller=caller, filter=given.filter), given.tool, given.k)
         if judging:
             doubts = judging.doubts(given.index, given.strategy or index.status.strategy)
             told = replace(told, notes=(*told.notes, *doubts))

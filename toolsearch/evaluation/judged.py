@@ -119,7 +119,7 @@ def _objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if text.lstrip().startswith("["):
         yield from enumerate(cast("list[Mapping[str, Any]]", _json(text, path.name)), 1)
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             body = _json(line, f"{path.name}:{number}")
             if not isinstance(body, dict):
@@ -170,7 +170,7 @@ def _trec(folder: Path) -> list[JudgedQuery]:
 
 
 def _tabbed(path: Path) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text(path).split("\n"), 1):
         if line.strip():
             key, tab, text = line.partition("\t")
             if not tab:
@@ -190,7 +190,7 @@ def _topics(path: Path) -> Iterator[tuple[str, str]]:
 
 def _columns(path: Path, count: int) -> Iterator[tuple[str, list[str]]]:
     """Rows of a table with where they stand; in a .tsv, blanks belong to the ids."""
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text(path).split("\n"), 1):
         if line.strip():
             columns = line.rstrip("\r").split("\t") if path.suffix == ".tsv" and "\t" in line else line.split()
             if len(columns) != count:

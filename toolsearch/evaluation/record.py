@@ -16,12 +16,12 @@ from typing import Any
 from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.tool import ToolSpec
 
-PACKAGES = ("toolsearch", "numpy", "faiss-cpu", "onnxruntime", "tokenizers", "ir-measures")
+PACKAGES = ("toolsearch", "numpy", "faiss-cpu", "onnxruntime", "tokenizers", "pystemmer", "ir-measures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One run's origin. `digests` holds, per task, SHA-256 of catalog and of requests.
+    """One run's origin. `digests` holds, per task, SHA-256 of catalog, of requests and of settings.
 
     `build` is seconds of CPU and `size` bytes on disk, per task; `settings` names strategy, k and encoder.
     """
@@ -54,6 +54,11 @@ def catalog_digest(tools: Iterable[ToolSpec]) -> str:
 def queries_digest(queries: Iterable[JudgedQuery]) -> str:
     """SHA-256 over ids, texts and grades, in order."""
     return _digest(json.dumps([q.id, q.query, sorted(q.relevant.items())], ensure_ascii=False) for q in queries)
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """SHA-256 over settings, whatever their order."""
+    return _digest([json.dumps(settings, sort_keys=True)])
 
 
 def folder_size(path: Path) -> int:

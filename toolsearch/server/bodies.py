@@ -66,6 +66,7 @@ class Explain(Body):
     tool: Id
     k: int = Field(5, ge=1, le=MAX_K)
     strategy: Name | None = None
+    filter: Filter = None
     index: Name | None = None
 
 

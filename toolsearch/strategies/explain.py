@@ -107,7 +107,7 @@ def explain(ranker: Ranker, need: str, view: ToolView, tool_id: str, k: int) -> 
         words=tuple(met.items()),
         missing=tuple(word for word in request_terms(cut_request(need)) if word not in met),
         obstacle=_obstacle(view, row),
-        notes=(*ranked.notes, *_way(view)),
+        notes=(*ranked.notes, *(_way(view) if any(one.kind == "similarity" for one in reasons) else ())),
     )
 
 

@@ -86,9 +86,14 @@ def checked(needs: Sequence[str], k: int) -> list[str]:
         raise LimitExceeded(f"k is {k}; a search returns at most {MAX_HITS} tools, list the catalog for more")
     if len(asked) > MAX_NEEDS:
         raise LimitExceeded(f"{len(asked)} needs in one search; the bound is {MAX_NEEDS}")
-    if not asked or not all(need.strip() for need in asked):
+    if not asked or any(_is_blank(need) for need in asked):
         raise InvalidInput("the request is empty; say in a few words what the tool should do")
     return asked
+
+
+def _is_blank(need: str) -> bool:
+    """Whether nothing of it shows: blanks, also those of no width."""
+    return not any(letter.isprintable() and letter != " " for letter in need)
 
 
 def _alone(ranked: Ranked) -> list[_Place]:

@@ -42,8 +42,9 @@ async def explain(asked: bodies.Explain, here: Here, caller: Anyone, request: Re
     served = here.indexes.named(asked.index)
 
     def work() -> bodies.Explanation:
-        view = served.see(caller).view
-        if view.get(asked.tool) is None:
+        view = served.see(caller, asked.filter).view
+        row = view.corpus.row(asked.tool)
+        if row is None or not view.allows(row):
             raise unknown_tool(served, caller, asked.tool)
         return writing.explanation_body(
             served.index.retriever(asked.strategy).explain(asked.query, view, asked.tool, asked.k)
