@@ -217,6 +217,18 @@ def test_a_name_inside_a_sentence_counts() -> None:
     assert find("please use createTicket for the thing about a printer", tools).ids[0] == "createTicket"
 
 
+def test_a_name_with_small_words_between_its_own() -> None:
+    """A short request that says a tool's name with stop words in it prefers that tool to one that is only like it."""
+    tools = [
+        tool("cancel_flight", "What comes back depends on the fare"),
+        tool("cancel_hotel", "Cancel my room, my room"),
+    ]
+    found = find("cancel my flight", tools)
+    assert found.ids[0] == "cancel_flight"
+    assert "exact" in [reason.kind for reason in found.hits[0].reasons]
+    assert "exact" not in [reason.kind for reason in find("the cancel", tools).hits[0].reasons]
+
+
 def test_several_needs_are_all_served() -> None:
     """A list of needs gives each its turn; every hit says which need it serves, and scores fall along the list."""
     result = find(["weigh a parcel", "crew of the ship", "track a parcel"], HARBOUR, 6)

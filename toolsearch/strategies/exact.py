@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from toolsearch.protocols import Reason, ToolView
+from toolsearch.stopwords import STOP_WORDS
 from toolsearch.strategies.confidence import EXACT
 from toolsearch.strategies.ranking import Ranked, Ranker, total
 from toolsearch.text import MAX_REQUEST, cut_request, identifier_parts, name_key
@@ -23,6 +24,8 @@ MENTION: Final = 2.0
 """What a tool's score gains when the request holds its name as an identifier, such as "open it with createTicket"."""
 MENTIONS: Final = 20
 """How many identifiers of one request are looked up."""
+SPOKEN: Final = 8
+"""Words of a request, at most, that may be a name with small words between: "cancel my flight" for cancel_flight."""
 _RUN = re.compile(r"\w+(?:[._]\w+)*")
 
 
@@ -31,7 +34,8 @@ class ExactFirst:
     """Any ranking, with the tools that the request names before all others.
 
     Several such tools are ordered by how literally they are named, then by the inner ranking's score. When the
-    request is no name but has one in it, written as an identifier, that tool's score is raised by MENTION.
+    request is no name but has one in it, written as an identifier or with small words between its own, that tool's
+    score is raised by MENTION.
     """
 
     inner: Ranker
@@ -56,11 +60,18 @@ def named_rows(request: str, view: ToolView) -> list[int]:
 
 
 def mentioned_rows(request: str, view: ToolView) -> list[int]:
-    """Rows of the view whose name stands in the request as an identifier of two words or more."""
-    runs = [run for run in _RUN.findall(cut_request(request)) if len(identifier_parts(run)) > 1]
-    keys = dict.fromkeys(name_key(run) for run in runs)
+    """Rows of the view whose name, of two words or more, is in the request as an identifier, or all that it says."""
+    found: list[str] = _RUN.findall(cut_request(request))
+    runs = [run for run in found if len(identifier_parts(run)) > 1]
+    keys = dict.fromkeys(name_key(run) for run in (*runs, *_without_small_words(found)))
     rows = (row for key in list(keys)[:MENTIONS] for row in view.corpus.named(key))
     return sorted({row for row in rows if view.holds(row)})
+
+
+def _without_small_words(words: list[str]) -> list[str]:
+    """A short request as the name that is left of it without English stop words; nothing where they are all it has."""
+    kept = [word for word in words if word.casefold() not in STOP_WORDS["en"]]
+    return [" ".join(kept)] if 1 < len(kept) < len(words) <= SPOKEN else []
 
 
 def _above_all(ranked: Ranked, request: str, view: ToolView, named: list[int]) -> dict[int, float]:
