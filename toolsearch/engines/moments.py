@@ -53,5 +53,6 @@ class Moments:
             return 0.0, 0.0
         vector = query.astype(np.float64)
         mean = float(self.total @ vector) / self.count
-        square = float(vector @ (self.products @ vector)) / self.count
+        # A BLAS would start threads here, which spin beside other searches.
+        square = float(vector @ np.einsum("ij,j->i", self.products, vector)) / self.count
         return mean, math.sqrt(max(square - mean * mean, 0.0))
