@@ -161,14 +161,19 @@ def test_moments_add_up() -> None:
     assert (whole - whole).spread(VECTORS[0]) == (0.0, 0.0)
 
 
+def assert_used_again(trained: nearest.Nearest) -> None:
+    """Its training serves changed vectors as well, and it stays as it was."""
+    changed = np.concatenate([VECTORS[5:], clustered(5, 9)])
+    again = DenseSegment.of(changed).planned(trained)
+    assert again.nearest is not None
+    assert again.nearest.recall >= nearest.AIM
+    assert trained.index.ntotal == ROWS
+
+
 def test_training_is_used_again(segment: DenseSegment) -> None:
     """An index filled with other vectors of the same kind finds as much, and far other vectors are trained anew."""
     assert segment.nearest is not None
-    changed = np.concatenate([VECTORS[5:], clustered(5, 9)])
-    again = DenseSegment.of(changed).planned(segment.nearest)
-    assert again.nearest is not None
-    assert again.nearest.recall >= nearest.AIM
-    assert segment.nearest.index.ntotal == ROWS
+    assert_used_again(segment.nearest)
     assert segment.nearest.refilled(clustered(200)[:, :16].copy()) is None
 
 
@@ -178,11 +183,7 @@ def test_training_of_a_mapped_index_is_used_again(segment: DenseSegment, tmp_pat
     mapped = np.load(tmp_path / "nearest.npy", mmap_mode="r")
     read = DenseSegment.from_arrays({**segment.to_arrays(), "nearest": mapped})
     assert read.nearest is not None
-    changed = np.concatenate([VECTORS[5:], clustered(5, 9)])
-    again = DenseSegment.of(changed).planned(read.nearest)
-    assert again.nearest is not None
-    assert again.nearest.recall >= nearest.AIM
-    assert read.nearest.index.ntotal == ROWS
+    assert_used_again(read.nearest)
 
 
 def test_rows_are_scored_alike_however_often_they_are_asked(segment: DenseSegment) -> None:

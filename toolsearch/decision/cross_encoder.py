@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolsearch.chances import chance_of
 from toolsearch.decision.checks import check_answers, check_request
 from toolsearch.decision.pairs import OnnxScorer, Scorer, Settings, sentence_transformers_scorer
 from toolsearch.errors import InvalidDecision, InvalidInput, InvalidSource
@@ -62,7 +63,7 @@ def _answer(question: Question, logits: Iterator[float]) -> Answer:
         weights = {option: math.exp(value - top) for option, value in raw.items()}
         shares = {option: weight / sum(weights.values()) for option, weight in weights.items()}
         return ChoiceAnswer(max(shares, key=shares.__getitem__), shares)
-    return YesNoAnswer(1 / (1 + math.exp(-max(-60.0, min(60.0, next(logits))))))
+    return YesNoAnswer(chance_of(next(logits)))
 
 
 def from_folder(folder: str) -> CrossEncoderModel:

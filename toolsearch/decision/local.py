@@ -11,12 +11,13 @@ import asyncio
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from math import exp, isfinite
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from toolsearch.chances import chance_of
 from toolsearch.decision.checks import check_answers, check_request
 from toolsearch.decision.cross_encoder import CrossEncoderModel
 from toolsearch.decision.lines import Line, asked_line, plain
@@ -64,7 +65,7 @@ class LocalJudge:
             return await CrossEncoderModel(self._pairs, self._name, self.scale, self.bias).decide(state, questions)
         lines = [asked_line(one.text) for one in questions.values() if isinstance(one, YesNo)]
         logits = await asyncio.to_thread(self.logits, text, lines)
-        chances = [_sigmoid(self.scale * one + self.bias) for one in logits]
+        chances = [chance_of(self.scale * one + self.bias) for one in logits]
         answers = {name: YesNoAnswer(chance) for name, chance in zip(questions, chances, strict=True)}
         return Decision(answers=check_answers(questions, answers), model=self._name)
 
@@ -109,7 +110,3 @@ def _number(value: Any) -> float:
     if not isfinite(number):
         raise ValueError(f"{value!r:.40} is not a finite number")
     return number
-
-
-def _sigmoid(value: float) -> float:
-    return 1 / (1 + exp(-max(-60.0, min(60.0, value))))

@@ -17,6 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from toolsearch.errors import EncoderFailed
+from toolsearch.products import products
 from toolsearch.text import identifier_parts
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def nearness(vector: Floats, folder: Path) -> float:
     Raises:
         EncoderFailed: the vectors are missing or damaged.
     """
-    near = np.einsum("ij,j->i", _vectors(folder), vector)  # a BLAS would start threads that spin beside other searches
+    near = products(_vectors(folder), vector)
     return float(np.sort(near)[-NEAREST:].mean())
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from toolsearch.products import products
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -53,6 +55,5 @@ class Moments:
             return 0.0, 0.0
         vector = query.astype(np.float64)
         mean = float(self.total @ vector) / self.count
-        # A BLAS would start threads here, which spin beside other searches.
-        square = float(vector @ np.einsum("ij,j->i", self.products, vector)) / self.count
+        square = float(vector @ products(self.products, vector)) / self.count
         return mean, math.sqrt(max(square - mean * mean, 0.0))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from toolsearch.chances import logit_of
 from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.evaluation.logistic import fitted
 from toolsearch.protocols import ToolView
-from toolsearch.strategies.calibration import Fitted, logit_of
+from toolsearch.strategies.calibration import Fitted
 from toolsearch.strategies.reranking import Reranked
 
 if TYPE_CHECKING:

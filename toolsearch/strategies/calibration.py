@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, cast
 
+from toolsearch.chances import chance_of, logit_of
 from toolsearch.errors import InvalidSource
 from toolsearch.strategies.confidence import BANDS, FIT, Bands, Fit
 from toolsearch.strategies.likeness import Likeness
@@ -17,17 +18,6 @@ from toolsearch.tool import Json
 FILE: Final = "calibration.json"
 FORMAT: Final = 1
 MAX_BYTES: Final = 8_000_000
-
-
-def logit_of(chance: float) -> float:
-    """The logit of a chance, which is kept off 0 and 1."""
-    inside = min(1 - 1e-6, max(1e-6, chance))
-    return math.log(inside / (1 - inside))
-
-
-def chance_of(logit: float) -> float:
-    """The chance of a logit, 0 to 1."""
-    return 1 / (1 + math.exp(-max(-60.0, min(60.0, logit))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from toolsearch.errors import InvalidSource
+from toolsearch.products import products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,5 +83,5 @@ def _kept(vectors: Floats) -> Bytes:
 def _mean(kept: Bytes, vector: Floats, most: int, left_out: bool) -> float:
     if not len(kept):
         return 0.0
-    near = -np.sort(-np.einsum("ij,j->i", kept.astype(np.float32), vector) / 127)  # without a BLAS's threads
+    near = -np.sort(-products(kept.astype(np.float32), vector) / 127)
     return float(np.mean(near[1:][:most] if left_out and len(near) > 1 and near[0] > 0.97 else near[:most]))
