@@ -28,6 +28,7 @@ def scale(
     environments: Annotated[Path | None, typer.Option(help="Folder of ready environments of peers.")] = None,
     seconds: Annotated[int, typer.Option(help="CPU that a peer may take.")] = 300,
     keep: Annotated[Path | None, typer.Option(help="Where indexes stay; those that are there are not built.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processors that a build may use.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of tools and vectors.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
 ) -> None:
@@ -38,7 +39,7 @@ def scale(
     for tools in wanted:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) if keep is None else keep / str(tools)
-            size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=place / "index")
+            size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=place / "index", jobs=jobs)
             found.append({**_built(size), **_alone(measured, size)})
         if tools == compare_at:
             bound = Bound(seconds=seconds, environments=environments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import resource
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +20,7 @@ from toolsearch import ToolIndex
 from toolsearch.catalog.streaming import Entry
 from toolsearch.evaluation.record import folder_size
 from toolsearch.index.feeds import SourceTools
+from toolsearch.index.progress import Progress
 from toolsearch.text import request_terms
 
 MANY: Final = 10_000
@@ -27,6 +28,8 @@ BATCH: Final = 500
 ASKED: Final = 40
 K: Final = 5
 DEPTH: Final = 50
+SAID: Final = 10.0
+"""Seconds between two lines about a build."""
 FLAT: Final = 5
 """Requests that are compared with every vector."""
 
@@ -40,21 +43,59 @@ class Size:
     real: bool
     seed: int
     folder: Path
+    jobs: int = 1
 
 
 def built(size: Size) -> dict[str, Any]:
     """Make the index; CPU seconds and peak memory of making it. For a process of its own."""
     recipes = _recipes(size)
     encoder = _encoder(size, recipes)
-    idle, before = _memory(), time.process_time()
-    ToolIndex.build(size.folder, _Made(recipes, size.tools), encoder=encoder or "builtin").close()
+    course, idle = Course(), _memory()
+    made = _Made(recipes, size.tools)
+    ToolIndex.build(size.folder, made, encoder=encoder or "builtin", jobs=size.jobs, progress=course.told).close()
+    course.end()
     return {
         "tools": size.tools,
         "vectors": "real" if size.real else "perturbed",
-        "build s": _ms(before) / 1e3,
-        "build, peak memory MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3 - idle,
+        "build s": sum(course.spent.values()),
+        **{f"build, {stage} s": spent for stage, spent in course.spent.items()},
+        "build wall s": course.wall,
+        "build, peak memory MB": max(course.memory.values()) - idle,
+        **{f"build, {stage} peak memory MB": memory - idle for stage, memory in course.memory.items()},
         "disk MB": folder_size(size.folder) / 1e6,
     }
+
+
+class Course:
+    """What the stages of a build took: CPU seconds, and most memory in each; told on standard error too."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self.memory: dict[str, float] = {}
+        self._began = self._said = time.monotonic()
+        self._stage, self._before = "read", _cpu()
+        _forget_peak()
+
+    @property
+    def wall(self) -> float:
+        """Seconds by the clock since the beginning."""
+        return time.monotonic() - self._began
+
+    def told(self, step: Progress) -> None:
+        """Take a step of the build; steps of another stage end the one before."""
+        if step.stage != self._stage:
+            self.end()
+            self._stage = step.stage
+        if time.monotonic() - self._said > SAID:
+            self._said = time.monotonic()
+            print(f"{self.wall:.0f} s: {step.stage} {step.done} of {step.total}, {_memory():.0f} MB", file=sys.stderr)
+
+    def end(self) -> None:
+        """The stage has ended."""
+        now = _cpu()
+        self.spent[self._stage] = self.spent.get(self._stage, 0.0) + now - self._before
+        self.memory[self._stage], self._before = max(self.memory.get(self._stage, 0.0), _peak()), now
+        _forget_peak()
 
 
 def measured(size: Size) -> dict[str, Any]:
@@ -202,8 +243,26 @@ def _memory() -> float:
 
 def _mapped() -> float:
     """Memory that mirrors files, which the system takes back when it needs it."""
+    return _told("RssFile")
+
+
+def _peak() -> float:
+    """Most memory since the peak was forgotten."""
+    return _told("VmHWM")
+
+
+def _told(name: str) -> float:
     with Path("/proc/self/status").open() as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("RssFile")) / 1e3
+        return next(int(line.split()[1]) for line in file if line.startswith(name)) * 1.024e-3
+
+
+def _forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _cpu() -> float:
+    """CPU seconds of this process and of those that it began and that have ended."""
+    return sum(os.times()[:4])
 
 
 def _ms(before: float) -> float:

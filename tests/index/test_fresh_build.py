@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -31,6 +34,46 @@ def test_any_changes_equal_a_fresh_build(small: int, changes: list[tuple[str, li
                 assert_same(index, fresh)
     finally:
         state.SMALL = limit
+
+
+step = st.one_of(change, st.tuples(st.sampled_from(["reopen", "compact", "build", "elsewhere"]), numbers, st.just(0)))
+
+
+@settings(deadline=None, max_examples=6)
+@given(changes=st.lists(step, min_size=1, max_size=6))
+def test_any_changes_in_a_folder_equal_a_fresh_build(changes: list[tuple[str, list[int], int]]) -> None:
+    """So they do on disk, whatever is compacted, opened again, built again or changed by others in between."""
+    limit, state.SMALL = state.SMALL, 4
+    try:
+        with TemporaryDirectory() as folder:
+            root = Path(folder) / "i"
+            index = ToolIndex.build(root, catalog(12), encoder=WordsEncoder())
+            for one in changes:
+                index = applied(index, root, *one)
+            with index, ToolIndex.from_tools(list(index.view()), encoder=WordsEncoder()) as fresh:
+                assert_same(index, fresh)
+                assert index.verify().ok
+    finally:
+        state.SMALL = limit
+
+
+def applied(index: ToolIndex, root: Path, verb: str, chosen: list[int], salt: int) -> ToolIndex:
+    """The index after a step; another opening of it when it was opened again."""
+    index._writer.settled()
+    if verb == "reopen":
+        index.close()
+        return ToolIndex.open(root, encoder=WordsEncoder())
+    if verb == "compact":
+        index._parts.keeper.compact()
+        index._writer.collect()
+    elif verb == "build":
+        ToolIndex.build(root, [tool(number) for number in chosen], encoder=WordsEncoder()).close()
+    elif verb == "elsewhere":
+        with ToolIndex.open(root, encoder=WordsEncoder()) as other:
+            other.upsert([tool(number, "forest of others") for number in chosen])
+    else:
+        apply(index, verb, chosen, salt)
+    return index
 
 
 def apply(index: ToolIndex, verb: str, chosen: list[int], salt: int) -> None:

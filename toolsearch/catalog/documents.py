@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
 from toolsearch.catalog.anthropic import from_anthropic
+from toolsearch.catalog.arrays import array_items
 from toolsearch.catalog.gemini import from_gemini
 from toolsearch.catalog.jsonc import plain_json
 from toolsearch.catalog.jsonl import spec_from_line
-from toolsearch.catalog.loaded import MAX_DOCUMENT, Collector, Loaded, as_object, parse_json, read_text
+from toolsearch.catalog.loaded import MAX_DOCUMENT, MAX_YAML, Collector, Loaded, as_object, parse_json, read_text
 from toolsearch.catalog.mcp import from_mcp
 from toolsearch.catalog.openai_chat import from_openai
 from toolsearch.catalog.openai_responses import from_responses
 from toolsearch.catalog.yaml_text import parse_yaml
-from toolsearch.errors import InvalidInput, InvalidSource
+from toolsearch.errors import InvalidInput, InvalidSource, LimitExceeded
 from toolsearch.tool import Tool, ToolSpec, canonical
 
 SHAPES: Final = {
@@ -50,7 +51,7 @@ def parsed(path: Path) -> object:
         InvalidSource: it cannot be read.
         LimitExceeded: it is too large.
     """
-    text = read_text(path, MAX_DOCUMENT)
+    text = read_text(path, _bound(path))
     if path.suffix in (".yaml", ".yml"):
         return parse_yaml(text, path.name)
     if path.suffix == ".toml":
@@ -62,6 +63,46 @@ def parsed(path: Path) -> object:
         if bare == text:
             raise
         return parse_json(bare, path.name)
+
+
+def _bound(path: Path) -> int:
+    """How many bytes may be read whole.
+
+    Raises:
+        LimitExceeded: the file is larger.
+    """
+    most = MAX_DOCUMENT if path.suffix in (".json", ".jsonc") else MAX_YAML
+    if path.is_file() and path.stat().st_size > most:
+        raise LimitExceeded(
+            f"{path.name} has {path.stat().st_size} bytes, and {most} may be read whole; write its tools one a line "
+            "(.jsonl) or as one JSON array (.json), which are read one by one, or part it into several files"
+        )
+    return most
+
+
+def definitions(path: Path) -> Iterator[tuple[str, ToolSpec | InvalidInput]]:
+    """The tools of a JSON array of definitions of any vendor, one by one, each with its place; or what is wrong.
+
+    Raises:
+        InvalidSource, LimitExceeded: as `array_items`.
+    """
+    for number, body in enumerate(unnested(array_items(path))):
+        place = f"{path.name} item {number}"
+        try:
+            yield place, checked_definition(body)
+        except InvalidInput as error:
+            yield place, error
+
+
+def checked_definition(body: Any) -> ToolSpec:
+    """The tool of a definition, which can be written.
+
+    Raises:
+        InvalidInput: it cannot, or is none that is known.
+    """
+    spec = from_definition(body)
+    spec.to_json()
+    return spec
 
 
 def from_definition(body: Any) -> ToolSpec:
@@ -78,8 +119,7 @@ def _collect_definitions(document: object, where: str, collector: Collector) -> 
     for number, body in enumerate(_definitions(document, where)):
         place = f"{where} item {number}"
         try:
-            spec = from_definition(body)
-            spec.to_json()
+            spec = checked_definition(body)
         except InvalidInput as error:
             collector.fail(place, str(error))
         else:
@@ -124,7 +164,12 @@ def _definitions(document: object, where: str) -> Iterator[Any]:
         document = [body] if listed is None else listed
     if not isinstance(document, list):
         raise InvalidSource(f"{where}: expected a list of tools, not {document!r:.60}")
-    for item in cast("list[Any]", document):
+    yield from unnested(cast("list[Any]", document))
+
+
+def unnested(items: Iterable[Any]) -> Iterator[Any]:
+    """Definitions; where an item holds a list of them, those."""
+    for item in items:
         known = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
         nested = known.get("functionDeclarations", known.get("function_declarations"))
         yield from cast("list[Any]", nested) if isinstance(nested, list) else [item]

@@ -12,9 +12,11 @@ from toolsearch.errors import InvalidInput, InvalidSource, LimitExceeded
 from toolsearch.tool import Tool
 
 MAX_FILE: Final = 2_000_000_000
-"""Bytes of one file that is read line by line."""
-MAX_DOCUMENT: Final = 200_000_000
-"""Bytes of one JSON or YAML document, which is read whole."""
+"""Bytes of one file that is read line by line, or item by item."""
+MAX_DOCUMENT: Final = 100_000_000
+"""Bytes of one JSON document that is read whole, which takes eight times as many in memory."""
+MAX_YAML: Final = 40_000_000
+"""Bytes of one YAML or TOML document, which is read whole and takes thirty times as many."""
 MAX_TOOLS: Final = 2_000_000
 """Tools of one source."""
 
@@ -127,7 +129,7 @@ def parse_json(text: str, where: str) -> object:
         InvalidSource: it is not JSON.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
+        return json.loads(text, parse_constant=no_constant, object_pairs_hook=distinct)
     except RecursionError:
         raise InvalidSource(f"{where}: JSON nested too deep") from None
     except ValueError as error:
@@ -145,11 +147,21 @@ def as_object(value: object, where: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def _no_constant(name: str) -> None:
+def no_constant(name: str) -> None:
+    """Refuse NaN and infinity.
+
+    Raises:
+        ValueError: always.
+    """
     raise ValueError(f"{name} is not JSON")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs.
+
+    Raises:
+        ValueError: two have one key.
+    """
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]

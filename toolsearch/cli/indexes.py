@@ -37,17 +37,16 @@ def build(
 
     Afterwards it holds exactly their tools. Only what changed is encoded again.
     """
-    from toolsearch import ToolIndex
+    from toolsearch.index import building
 
     if jobs > 1:
         low_priority()
     doubts = Doubts()
     with progress_bar() as told:
         tools = _wanted(path, sources or [], keep_going, doubts)
-        with ToolIndex.build(path, tools, encoder=encoder, progress=told, jobs=jobs) as built:
-            line = formats.format_changes(path, len(built), built.changes)
+        done = building.build(path, building.Order(tools=tools, encoder=encoder, progress=told, jobs=jobs))
     doubts.end()
-    print(line)
+    print(formats.format_changes(path, len(done.added) + len(done.changed) + done.unchanged, done))
 
 
 def _wanted(path: Path, sources: list[str], keep_going: bool, doubts: Doubts) -> SourceTools | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from toolsearch.engines.approximate import NearScores, Plan
 from toolsearch.engines.moments import Moments
-from toolsearch.engines.nearest import EXACT, SAMPLE, Nearest, exact_best, mixed
+from toolsearch.engines.nearest import EXACT, MEANS, SAMPLE, Means, Nearest, exact_best, in_memory, mixed
 from toolsearch.engines.postings import offsets
 from toolsearch.engines.products import inner_products
 from toolsearch.engines.ranking import best
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toolsearch.engines.moments import Doubles
+    from toolsearch.engines.nearest import Room
     from toolsearch.engines.postings import Arrays
     from toolsearch.protocols import Floats, Mask, Ranking, Rows, RowSet, Scores
 
@@ -60,15 +61,15 @@ class DenseSegment:
         kept = np.where(absent[:, None], np.float32(0), vectors) if absent.any() else vectors
         return cls(np.ascontiguousarray(kept, np.float32), absent)
 
-    def planned(self, like: Nearest | None = None) -> DenseSegment:
+    def planned(self, like: Nearest | None = None, means: Means = MEANS) -> DenseSegment:
         """The same, with an approximate index when it is large and one is good enough.
 
         One that was made for nearly the same vectors, `like`, saves training.
         """
         if len(self) <= EXACT or self.nearest is not None or self.hopeless:
             return self
-        nearest = None if like is None else like.refilled(self.vectors)
-        nearest = nearest or Nearest.trained(self.vectors)
+        nearest = None if like is None else like.refilled(self.vectors, means)
+        nearest = nearest or Nearest.trained(self.vectors, means)
         if nearest is None:
             return replace(self, hopeless=True)
         return replace(self, nearest=nearest, moments=Moments.of(self.vectors, np.flatnonzero(~self.missing)))
@@ -109,15 +110,22 @@ class DenseSegment:
         return len(self.vectors)
 
 
-def merged_dense(parts: Sequence[tuple[DenseSegment, Rows]], rows: int) -> DenseSegment:
+def merged_dense(parts: Sequence[tuple[DenseSegment, Rows]], rows: int, room: Room = in_memory) -> DenseSegment:
     """One segment of `rows` vectors; each part comes with the new row of each of its rows, -1 where dropped."""
     dimension = parts[0][0].vectors.shape[1]
-    vectors, missing = np.zeros((rows, dimension), np.float32), np.ones(rows, np.bool_)
+    vectors, missing = empty_vectors(rows, dimension, room), np.ones(rows, np.bool_)
     for part, places in parts:
         kept = places >= 0
-        vectors[places[kept]] = part.vectors[kept]
+        for start in range(0, len(part), EXACT):
+            chosen = np.flatnonzero(kept[start : start + EXACT]) + start
+            vectors[places[chosen]] = part.vectors[chosen]
         missing[places[kept]] = part.missing[kept]
     return DenseSegment(vectors, missing)
+
+
+def empty_vectors(rows: int, dimension: int, room: Room = in_memory) -> Floats:
+    """Vectors of nothing, (rows, dimension) float32."""
+    return room(4 * rows * dimension).view(np.float32).reshape(rows, dimension)
 
 
 class DenseEngine:

@@ -7,8 +7,8 @@ least AIM of the exact ten best are found for a sample of requests mixed from th
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Bytes = NDArray[np.uint8]
     Places = NDArray[np.int64]
+    Room = Callable[[int], Bytes]
 
 EXACT: Final = 16_384
 """Up to so many rows every row is compared: a scan of them costs less than a millisecond or two."""
@@ -41,6 +42,24 @@ POOL: Final = 50
 TEN: Final = 10
 PER_CELL: Final = 64
 """Vectors a cell's centre is trained on."""
+PART: Final = 1 << 20
+"""Bytes of an index that are written or read at a time."""
+
+
+def in_memory(size: int) -> Bytes:
+    """Room for so many bytes, all 0."""
+    return np.zeros(size, np.uint8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What large arrays are made with: who gives room for them, and how many threads may work, 0 for all there are."""
+
+    room: Room = in_memory
+    threads: int = 0
+
+
+MEANS: Final = Means()
 
 
 class Effort(NamedTuple):
@@ -60,17 +79,16 @@ class Nearest:
     recall: float
 
     @classmethod
-    def trained(cls, vectors: Floats) -> Nearest | None:
+    def trained(cls, vectors: Floats, means: Means = MEANS) -> Nearest | None:
         """An index of vectors, (rows, dimension) float32; None when none is good enough."""
         faiss = import_module("faiss")
         rows, dimension = vectors.shape
         cells = _cells(rows)
         index = faiss.index_factory(dimension, f"IVF{cells},RaBitQ,Refine(SQ8)", faiss.METRIC_INNER_PRODUCT)
         learned = min(rows, max(PER_CELL * cells, EXACT))
-        index.train(np.ascontiguousarray(vectors[np.arange(learned, dtype=np.int64) * rows // learned]))
-        for start in range(0, rows, EXACT):
-            index.add(np.ascontiguousarray(vectors[start : start + EXACT]))
-        body = cast("Bytes", faiss.serialize_index(index))
+        with threads(faiss, means.threads):
+            index.train(np.ascontiguousarray(vectors[np.arange(learned, dtype=np.int64) * rows // learned]))
+        index, body = _filled(index, vectors, means)
         requests = mixed(vectors, SAMPLE)
         exact = exact_best(vectors, requests)
         for effort in _efforts(rows, cells):
@@ -80,17 +98,15 @@ class Nearest:
                 return cls(index, body, effort, recall)
         return None
 
-    def refilled(self, vectors: Floats) -> Nearest | None:
+    def refilled(self, vectors: Floats, means: Means = MEANS) -> Nearest | None:
         """An index of other vectors with the same training and effort; None when it finds too little or cannot fit."""
         faiss = import_module("faiss")
         if vectors.shape[1] != self.index.d or self.cells != _cells(len(vectors)):
             return None
         # A copy: faiss ends the process when an index that reads a mapped file is emptied or filled.
-        index = faiss.deserialize_index(np.array(self.body))
+        index = faiss.read_index(faiss.PyCallbackIOReader(_reader(self.body), PART))
         index.reset()
-        for start in range(0, len(vectors), EXACT):
-            index.add(np.ascontiguousarray(vectors[start : start + EXACT]))
-        found = Nearest(index, cast("Bytes", faiss.serialize_index(index)), self.effort, 0.0)
+        found = Nearest(*_filled(index, vectors, means), self.effort, 0.0)
         requests = mixed(vectors, SAMPLE)
         recall = found.measured(vectors, requests, exact_best(vectors, requests))
         return replace(found, recall=recall) if recall >= AIM else None
@@ -149,14 +165,59 @@ class Nearest:
             return None
         faiss, body = import_module("faiss"), cast("Bytes", arrays["nearest"])
         try:
-            # Nothing is copied: the index reads the mapped file, so the bytes must live as long as it does.
-            index = faiss.read_index(faiss.ZeroCopyIOReader(faiss.swig_ptr(body), body.size))
+            index = _reading(faiss, body)
         except RuntimeError as error:
             raise ValueError(f"the approximate index cannot be read ({str(error)[-120:]})") from None
         if (index.ntotal, index.d) != (rows, dimension):
             raise ValueError(f"the approximate index has {index.ntotal} rows where {rows} were written")
         probes, factor, recall = cast("list[float]", arrays["nearest_effort"].tolist())
         return cls(index, body, Effort(int(probes), int(factor)), recall)
+
+
+def _filled(index: Any, vectors: Floats, means: Means) -> tuple[Any, Bytes]:
+    """The index with vectors, and its bytes, which it reads: what was filled is let go."""
+    faiss = import_module("faiss")
+    with threads(faiss, means.threads):
+        # At once: added in parts its arrays would grow by doubling.
+        index.add(np.ascontiguousarray(vectors))
+    body = _written(faiss, index, means.room)
+    return _reading(faiss, body), body
+
+
+def _written(faiss: Any, index: Any, room: Room) -> Bytes:
+    """The bytes of an index: counted first, so that no second copy of them is ever in memory."""
+    sizes: list[int] = []
+
+    def count(part: bytes) -> None:
+        sizes.append(len(part))
+
+    faiss.write_index(index, faiss.PyCallbackIOWriter(count, PART))
+    body, end = room(sum(sizes)), 0
+
+    def write(part: bytes) -> None:
+        nonlocal end
+        body[end : end + len(part)] = np.frombuffer(part, np.uint8)
+        end += len(part)
+
+    faiss.write_index(index, faiss.PyCallbackIOWriter(write, PART))
+    return body
+
+
+def _reading(faiss: Any, body: Bytes) -> Any:
+    """The index that reads these bytes; nothing is copied, so they must live as long as it does."""
+    return faiss.read_index(faiss.ZeroCopyIOReader(faiss.swig_ptr(body), body.size))
+
+
+def _reader(body: Bytes) -> Callable[[int], bytes]:
+    """What gives the next bytes."""
+    start = 0
+
+    def read(size: int) -> bytes:
+        nonlocal start
+        start += size
+        return body[start - size : start].tobytes()
+
+    return read
 
 
 def _cells(rows: int) -> int:
@@ -185,16 +246,21 @@ def exact_best(vectors: Floats, requests: Floats) -> Places:
         scores = np.concatenate([scores, part], axis=1)
         places = np.tile(np.arange(start, start + part.shape[1], dtype=np.int64), (len(requests), 1))
         rows = np.concatenate([rows, places], axis=1)
-        kept = np.argsort(-scores, axis=1, kind="stable")[:, :TEN]
+        kept = np.argpartition(-scores, min(TEN, scores.shape[1] - 1), axis=1)[:, :TEN]
         scores, rows = np.take_along_axis(scores, kept, 1), np.take_along_axis(rows, kept, 1)
     return rows
 
 
-@contextmanager
-def one_thread(faiss: Any) -> Generator[None]:
+def one_thread(faiss: Any) -> AbstractContextManager[None]:
     """Search on the calling thread alone: a pool of threads stalls on a busy machine."""
+    return threads(faiss, 1)
+
+
+@contextmanager
+def threads(faiss: Any, count: int) -> Generator[None]:
+    """Let faiss work on so many threads meanwhile; 0 leaves it as it is."""
     before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
+    faiss.omp_set_num_threads(count or before)
     try:
         yield
     finally:

@@ -6,13 +6,13 @@ never changed: segments are merged into a new one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from toolsearch.engines.terms import columns
+from toolsearch.engines.terms import Terms, columns
 from toolsearch.errors import IndexDamaged
 
 if TYPE_CHECKING:
@@ -61,12 +61,19 @@ class Postings:
         span = slice(int(self.bounds[column]), int(self.bounds[column + 1]))
         return self.rows[span], self.weights[span]
 
+    def packed(self) -> Postings:
+        """The same with its terms as one text: slower to ask, and much smaller than a dict."""
+        return replace(self, columns=Terms("".join(self.columns), self._ends()))
+
+    def _ends(self) -> Bounds:
+        return np.cumsum([len(term) for term in self.columns], dtype=np.int64)
+
     def to_arrays(self, prefix: str) -> Arrays:
         """Plain arrays that hold everything, under names that begin with the prefix."""
         text = "".join(self.columns).encode("utf-8", "surrogatepass")
         return {
             f"{prefix}_terms": np.frombuffer(text, np.uint8),
-            f"{prefix}_ends": np.cumsum([len(term) for term in self.columns], dtype=np.int64),
+            f"{prefix}_ends": self._ends(),
             f"{prefix}_bounds": self.bounds,
             f"{prefix}_rows": self.rows,
             f"{prefix}_weights": self.weights,

@@ -27,6 +27,16 @@ def lengths(store: Store, hashes: Sequence[str]) -> list[tuple[int, str]]:
     return [(cast("int", size), str(own)) for size, own in store.read(statement, (json.dumps(hashes),))]
 
 
+def unencoded(store: Store, encoder: str) -> list[tuple[int, str]]:
+    """Length of the JSON, and hash, of each body whose text has no vector of an encoder."""
+    # In the order of the texts, so that both tables are read from one end to the other.
+    statement = (
+        "SELECT length(b.body), b.hash FROM bodies b INDEXED BY texts "
+        "WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ? AND v.text = b.text) ORDER BY b.text"
+    )
+    return [(cast("int", size), str(own)) for size, own in store.read(statement, (encoder,))]
+
+
 def by_hash(store: Store, hashes: Sequence[str]) -> list[tuple[str, str]]:
     """Hash of the encoder's text, and JSON, of each body that is here."""
     statement = "SELECT b.text, b.body FROM json_each(?) j CROSS JOIN bodies b ON b.hash = j.value"

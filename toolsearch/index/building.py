@@ -14,7 +14,7 @@ from toolsearch.index.definition import Definition
 from toolsearch.index.encoding import encode_staged
 from toolsearch.index.faults import named_faults
 from toolsearch.index.feeds import Feed, GivenTools, SourceTools
-from toolsearch.index.keeper import Keeper
+from toolsearch.index.keeper import Course, Keeper
 from toolsearch.index.layout import Layout
 from toolsearch.index.leases import oldest
 from toolsearch.index.locks import BuildLock
@@ -112,9 +112,12 @@ def _built(
         done = changes.arrange(store, tools, stays)
     remember(store, encoder, name)
     del tools
+    course = Course(jobs=order.jobs, progress=order.progress)
+    keeper = Keeper(store, None, layout, encoder, course=course)
     order.progress(Progress(stage="write", done=0, total=1))
-    Keeper(store, None, layout, encoder, jobs=order.jobs).rebase(encoder)
+    keeper.rebase(encoder)
     changes.collect(store, oldest(layout, store.generation), None if encoder is None else encoder.id)
+    store.give_back()
     order.progress(Progress(stage="write", done=1, total=1))
     return done
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 BATCH: Final = 128
 """Texts encoded and kept at a time: what a kill costs at most, for each job."""
-ASKED: Final = 16_384
-"""Tools that are looked up in the truth at a time."""
 AHEAD: Final = 2
 """Batches for each job that wait or run."""
 
@@ -106,13 +104,9 @@ def _vectors(encoder: Encoder, batch: Batch) -> Floats:
 
 def _waiting(store: Store, encoder: str, tools: Sequence[Staged]) -> list[str]:
     """Hashes of bodies whose text has no vector, shortest first."""
-    found: list[tuple[int, str]] = []
-    for start in range(0, len(tools), ASKED):
-        hashes = [one.hash for one in tools[start : start + ASKED]]
-        done = store.vectored(encoder, hashes)
-        lacking = [own for own in hashes if own not in done]
-        found += bodies.lengths(store, lacking) if lacking else []
-    return [own for _, own in sorted(found)]
+    lacking = bodies.unencoded(store, encoder)
+    wanted = {one.hash for one in tools} if lacking else set[str]()
+    return [own for _, own in sorted(pair for pair in lacking if pair[1] in wanted)]
 
 
 def _batches(store: Store, encoder: str, waiting: Sequence[str]) -> Iterator[Batch]:

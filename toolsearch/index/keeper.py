@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolsearch import text
@@ -16,6 +17,8 @@ from toolsearch.index.faults import named_faults
 from toolsearch.index.leases import Lease, leased
 from toolsearch.index.locks import BuildLock
 from toolsearch.index.pieces import CACHED, Piece
+from toolsearch.index.progress import Progress, silent
+from toolsearch.index.room import room_in
 from toolsearch.index.state import Maker, State, wordy
 
 if TYPE_CHECKING:
@@ -29,12 +32,23 @@ if TYPE_CHECKING:
 TRIES: Final = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """On how many processors tools may be analysed, and who is told how far that is."""
+
+    jobs: int = 1
+    progress: Callable[[Progress], None] = silent
+
+
+ALONE: Final = Course()
+
+
 class Keeper:
     """The newest corpus of an index.
 
     Searches take `current`, which never waits; writers call `refresh` before they return. `watch` is a connection of
-    its own that tells whether something was written; None in memory. `publish` lets it write derived files; `jobs` is
-    how many processors may analyse tools.
+    its own that tells whether something was written; None in memory. `publish` lets it write derived files; `course`
+    is how it works for a build.
     """
 
     def __init__(
@@ -45,13 +59,21 @@ class Keeper:
         encoder: Encoder | None,
         *,
         publish: bool = False,
-        jobs: int = 1,
+        course: Course = ALONE,
     ) -> None:
         self.notes: tuple[str, ...] = ()
         self._store, self._watch, self._layout = store, watch, layout
         self._publishes = publish
         parsed: Recent[ToolSpec] = Recent(CACHED)
-        self._maker = Maker(store=store, encoder=encoder, parsed=parsed, jobs=jobs)
+        writes = layout is not None and (publish or not store.read_only)
+        self._maker = Maker(
+            store=store,
+            encoder=encoder,
+            parsed=parsed,
+            jobs=course.jobs,
+            room=room_in(layout.data if layout is not None and writes else None),
+            progress=course.progress,
+        )
         self._folder: Path | None = None
         self._lock = threading.Lock()
         self._moved = -1 if watch is None else watch.moved()
@@ -99,7 +121,19 @@ class Keeper:
             newest = maker.later(whole, generation) if generation != whole.corpus.generation else whole
             self._state = _holding(newest, lease)
         self._publish_if_possible(whole)
+        if len(whole.base) > EXACT:
+            self._move_to_disk(whole)
         return True
+
+    def _move_to_disk(self, whole: State) -> None:
+        """Search the files that were just written in place of the same arrays in memory."""
+        found = self._loaded() if self._publishes else None
+        if found is None or found[1].generation != whole.corpus.generation:
+            return
+        with self._lock:
+            if self._state.base is whole.base:
+                generation, lease = leased(self._layout, self._store)
+                self._state = _holding(self._maker.on(found[0], found[1].generation, generation), lease)
 
     def rebase(self, encoder: Encoder | None, *, anew: bool = False) -> None:
         """One base of the newest generation, with the vectors of this encoder, written to disk.

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from toolsearch.engines.dense import DenseSegment
+from toolsearch.engines.dense import DenseSegment, empty_vectors
+from toolsearch.engines.nearest import EXACT, Means, in_memory
 from toolsearch.errors import IndexDamaged, InvalidTool
 from toolsearch.index.analysis import segments
+from toolsearch.index.progress import Progress, silent
 from toolsearch.strategies.segment import Segment, dense_of, merged_segment
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from toolsearch.engines.nearest import Room
     from toolsearch.engines.views import Recent
     from toolsearch.index.store import Numbers, Rows, Store
     from toolsearch.protocols import Floats, Mask
@@ -41,11 +44,20 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What pieces are made with: the encoder whose vectors they get, None for none, and how many processors."""
+    """What pieces are made with: the encoder whose vectors they get, None for none, and how many processors.
+
+    `room` is where large arrays go; `progress` is told how far it is.
+    """
 
     encoder: str | None = None
     dimension: int = 0
     jobs: int = 1
+    room: Room = in_memory
+    progress: Callable[[Progress], None] = silent
+
+    def told(self, stage: str, done: int, total: int) -> None:
+        """Tell how far a stage of a build is."""
+        self.progress(Progress(stage=stage, done=done, total=total))
 
 
 class StoredTools:
@@ -84,12 +96,21 @@ def made(store: Store, rows: Rows, wanted: Wanted) -> Piece:
     parts: list[tuple[Segment, NDArray[np.int32]]] = []
     try:
         for start, segment in zip(starts, segments(blocks, wanted.jobs), strict=True):
-            parts.append((segment, np.arange(start, start + len(segment), dtype=np.int32)))
+            parts.append((_packed(segment), np.arange(start, start + len(segment), dtype=np.int32)))
+            wanted.told("analyse", start + len(segment), len(rows.rows))
     except InvalidTool:
         for number, body in _bodies(store, rows, len(parts) * BLOCK):
             parsed_body(number, body)
         raise
-    return Piece(_with_vectors(store, merged_segment(parts, len(rows.rows)), rows, wanted), rows)
+    segment = merged_segment(parts, len(rows.rows))
+    del parts
+    return Piece(_with_vectors(store, segment, rows, wanted), rows)
+
+
+def _packed(segment: Segment) -> Segment:
+    """The same without dicts, for a while in which nobody searches it."""
+    words, marks = segment.lexical.postings.packed(), segment.facets.packed()
+    return replace(segment, lexical=replace(segment.lexical, postings=words), facets=marks)
 
 
 def _bodies(store: Store, rows: Rows, start: int) -> list[tuple[int, str]]:
@@ -110,15 +131,18 @@ def joined(store: Store, pieces: Sequence[Piece], rows: Rows, wanted: Wanted) ->
         if len(rest) == len(order):
             return fresh
         parts.append((fresh.segment, rest.astype(np.int32)))
-    return Piece(_with_vectors(store, merged_segment(parts, len(order)), rows, wanted), rows)
+    return Piece(_with_vectors(store, merged_segment(parts, len(order), wanted.room), rows, wanted), rows)
 
 
-def planned(piece: Piece, before: Sequence[Piece] = ()) -> Piece:
+def planned(piece: Piece, wanted: Wanted, before: Sequence[Piece] = ()) -> Piece:
     """The piece, ready for approximate search when it is large; what was trained `before` is used again if it fits."""
     trained = (one.segment.dense.nearest for one in before if one.segment.dense is not None)
     like = next((one for one in trained if one is not None), None)
-    dense = None if piece.segment.dense is None else piece.segment.dense.planned(like)
-    return piece if dense is piece.segment.dense else Piece(replace(piece.segment, dense=dense), piece.rows)
+    old = piece.segment.dense
+    if old is not None and len(old) > EXACT:
+        wanted.told("train", 0, 1)
+    dense = None if old is None else old.planned(like, Means(room=wanted.room, threads=wanted.jobs))
+    return piece if dense is old else Piece(replace(piece.segment, dense=dense), piece.rows)
 
 
 def _places(piece: Piece, wanted: Numbers, order: Numbers, free: np.ndarray) -> np.ndarray:
@@ -143,7 +167,9 @@ def _with_vectors(store: Store, segment: Segment, rows: Rows, wanted: Wanted) ->
     old = dense_of([segment])
     if old and not old[0].missing.any():
         return replace(segment, dense=old[0])
-    vectors = old[0].vectors.copy() if old else np.zeros((len(rows.rows), wanted.dimension), np.float32)
+    vectors = empty_vectors(len(rows.rows), wanted.dimension, wanted.room)
+    if old:
+        vectors[:] = old[0].vectors
     missing = old[0].missing.copy() if old else np.ones(len(rows.rows), np.bool_)
     filled = _fill(store, vectors, missing, rows, wanted.encoder)
     return replace(segment, dense=DenseSegment(vectors, missing) if filled or not old else old[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a build is: stage is read, encode, analyse or write; done of total things, 0 when nobody knows yet."""
+    """How far a build is: stage is read, encode, analyse, train or write; done of total things, 0 when unknown."""
 
     stage: str
     done: int

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from toolsearch.engines.nearest import in_memory
 from toolsearch.index.pieces import Piece, StoredTools, Wanted, joined, planned
+from toolsearch.index.progress import Progress, silent
 from toolsearch.index.store import NO_ROWS
 from toolsearch.strategies.corpus import MemoryCorpus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolsearch.engines.nearest import Room
     from toolsearch.engines.views import Recent
     from toolsearch.index.store import Numbers, Rows, Store
     from toolsearch.protocols import Encoder, Mask
@@ -56,16 +61,21 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Maker:
-    """Makes states from the truth with the vectors of one encoder, None for words only, on `jobs` processors."""
+    """Makes states from the truth with the vectors of one encoder, None for words only, on `jobs` processors.
+
+    Large arrays go to `room`; `progress` is told how far it is.
+    """
 
     store: Store
     encoder: Encoder | None
     parsed: Recent[ToolSpec]
     jobs: int = 1
+    room: Room = in_memory
+    progress: Callable[[Progress], None] = silent
 
     def whole(self, pieces: list[Piece], generation: int) -> State:
         """A state of one base, taken as far as possible from what the pieces hold."""
-        base = planned(self._joined(pieces, self.store.rows(generation)), pieces)
+        base = planned(self._joined(pieces, self.store.rows(generation)), self._wanted, pieces)
         return self._state(base, self.nothing(), np.ones(len(base), np.bool_), generation)
 
     def on(self, base: Piece, built: int, generation: int) -> State:
@@ -94,11 +104,15 @@ class Maker:
 
     def refilled(self, base: Piece) -> Piece:
         """The base with the vectors that the truth has for this encoder, whatever it had before."""
-        return planned(self._joined([wordy(base)], base.rows))
+        return planned(self._joined([wordy(base)], base.rows), self._wanted)
 
     def _joined(self, pieces: list[Piece], rows: Rows) -> Piece:
+        return joined(self.store, pieces, rows, self._wanted)
+
+    @property
+    def _wanted(self) -> Wanted:
         encoder, dimension = (self.encoder.id, self.encoder.dimension) if self.encoder else (None, 0)
-        return joined(self.store, pieces, rows, Wanted(encoder=encoder, dimension=dimension, jobs=self.jobs))
+        return Wanted(encoder=encoder, dimension=dimension, jobs=self.jobs, room=self.room, progress=self.progress)
 
     def _state(self, base: Piece, delta: Piece, live: Mask, generation: int) -> State:
         marks = np.concatenate([live, np.ones(len(delta), np.bool_)])

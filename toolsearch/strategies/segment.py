@@ -11,6 +11,7 @@ from toolsearch import text
 from toolsearch.engines.dense import DenseSegment, merged_dense
 from toolsearch.engines.keys import Keys, merged_keys
 from toolsearch.engines.lexical import LexicalSegment, merged_lexical
+from toolsearch.engines.nearest import in_memory
 from toolsearch.engines.postings import Postings, merged
 from toolsearch.strategies.facets import facets
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toolsearch.engines.nearest import Room
     from toolsearch.engines.postings import Arrays
     from toolsearch.protocols import Rows
     from toolsearch.tool import ToolSpec
@@ -86,13 +88,16 @@ def _without_vectors(rows: int, dimension: int) -> DenseSegment:
     return DenseSegment(np.zeros((rows, dimension), np.float32), np.ones(rows, np.bool_))
 
 
-def merged_segment(parts: Sequence[tuple[Segment, Rows]], rows: int) -> Segment:
-    """One segment of `rows` rows; each part comes with the new row of each of its rows, -1 where it is dropped."""
+def merged_segment(parts: Sequence[tuple[Segment, Rows]], rows: int, room: Room = in_memory) -> Segment:
+    """One segment of `rows` rows; each part comes with the new row of each of its rows, -1 where it is dropped.
+
+    `room` is where its vectors go.
+    """
     vectors = dense_of([part for part, _ in parts])
     places = [own for _, own in parts]
     return Segment(
         lexical=merged_lexical([(part.lexical, own) for part, own in parts], rows),
-        dense=merged_dense(list(zip(vectors, places, strict=True)), rows) if vectors else None,
+        dense=merged_dense(list(zip(vectors, places, strict=True)), rows, room) if vectors else None,
         facets=merged([(part.facets, own) for part, own in parts]),
         names=merged_keys([(part.names, own) for part, own in parts]),
         ids=merged_keys([(part.ids, own) for part, own in parts]),
