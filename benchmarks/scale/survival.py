@@ -10,22 +10,28 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from benchmarks.scale.writer import tool
+from benchmarks.scale.writer import Hashed, tool
 from toolsearch import ToolIndex
 from toolsearch.errors import IndexFault
+from toolsearch.index import copies
 from toolsearch.index.layout import FORMAT, Layout
 
 TOOLS: Final = 30
 LATEST: Final = 0.25
 """Seconds after opening at which a writer is killed at the latest."""
+COPIES: Final = 10
+PAUSE: Final = 0.1
+"""Seconds in which changes are made before each copy."""
 Outcome = Counter[str]
 
 
@@ -40,6 +46,7 @@ def survival(
         place = Path(folder)
         rows += [(f"killed in {verb}", found) for verb, found in sorted(_killed(place / "k", kills, seed).items())]
         rows += _hurt(place, hurts, random.Random(seed))
+        rows.append(("disk that becomes full", Counter(_full(place / f"full-{one}", one) for one in range(hurts))))
         rows += [(name, Counter([made(place / name.replace(" ", "-"))])) for name, made in OTHERS.items()]
     print(table(rows))
     if any(outcome.startswith(("lost", "broken")) for _, found in rows for outcome in found):
@@ -57,7 +64,7 @@ def table(rows: list[tuple[str, Outcome]]) -> str:
 
 def _made(root: Path) -> Path:
     root.parent.mkdir(parents=True, exist_ok=True)
-    ToolIndex.build(root, [tool(number, f"number {number}") for number in range(TOOLS)], encoder="").close()
+    ToolIndex.build(root, [tool(number, f"number {number}") for number in range(TOOLS)], encoder=Hashed()).close()
     return root
 
 
@@ -87,28 +94,35 @@ def _kill(writers: subprocess.Popen[str], seed: int, delay: float, truth: dict[i
     _, process = writers.stdout.readline().split()
     time.sleep(delay)
     os.kill(int(process), signal.SIGKILL)
-    verb = "nothing"
+    verb, inside = "opening", list[str]()
     for line in iter(writers.stdout.readline, "dead\n"):
         sign, rest = line.rstrip("\n").split(" ", 1)
         number, _, words = rest.partition(" ")
         if sign == "begin":
             verb = rest
+        elif sign == "in":
+            inside.append(rest)
+        elif sign == "out":
+            inside.remove(rest)
         elif sign == "+":
             truth[int(number)] = words
         else:
             truth.pop(int(number), None)
-    return verb
+    return inside[-1] if inside else verb
 
 
 def _compared(root: Path, truth: dict[int, str]) -> str:
     """What is there against what was acknowledged; the one change under way may be there or not."""
-    with ToolIndex.open(root) as index:
+    with ToolIndex.open(root, encoder=Hashed()) as index:
         there = {int(spec.name.removeprefix("tool_")): spec.description for spec in index.view()}
         differing = [number for number in {*there, *truth} if there.get(number) != truth.get(number)]
         truth.clear()
         truth.update(there)
         if len(differing) > 1:
             return "lost"
+        bare = index.view().corpus.unvectored
+        if bare is not None and bare.any():
+            return "lost vectors"
         missed = [n for n in list(there)[:3] if not index.search(f"tool_{n}", k=1, strategy="lexical").hits]
         return "broken search" if missed else "nothing lost"
 
@@ -142,7 +156,7 @@ def _flipped(file: Path, chosen: random.Random) -> None:
 
 def _mended(root: Path) -> str:
     try:
-        with ToolIndex.open(root) as index:
+        with ToolIndex.open(root, encoder=Hashed()) as index:
             noted = bool(index.status.notes)
             sound = index.verify().ok
             if sound:
@@ -172,7 +186,7 @@ def _clock(root: Path) -> str:
     for age in (4e9, 1e6):
         for file in root.rglob("*"):
             os.utime(file, (age, age))
-        with ToolIndex.open(root) as index:
+        with ToolIndex.open(root, encoder=Hashed()) as index:
             index.upsert([tool(int(age) % 1000, "from another time")])
             if not index.verify().ok or not index.search("from another time", strategy="lexical").hits:
                 return "broken"
@@ -183,13 +197,62 @@ def _two_writers(root: Path) -> str:
     _made(root)
     script = (
         "import sys; from toolsearch import ToolIndex; from benchmarks.scale.writer import tool\n"
-        "index = ToolIndex.open(sys.argv[1]); first = int(sys.argv[2])\n"
+        "from benchmarks.scale.writer import Hashed\n"
+        "index = ToolIndex.open(sys.argv[1], encoder=Hashed()); first = int(sys.argv[2])\n"
         "[index.upsert([tool(n, 'by one of two')]) for n in range(first, first + 40)]"
     )
     both = [subprocess.Popen([sys.executable, "-c", script, str(root), str(first)]) for first in (1000, 2000)]
     ended = [one.wait() for one in both]
-    with ToolIndex.open(root) as index:
+    with ToolIndex.open(root, encoder=Hashed()) as index:
         return "both kept all" if len(index) == TOOLS + 80 and ended == [0, 0] else "lost"
+
+
+def _full(root: Path, seed: int) -> str:
+    """On a small file system of its own, in a process of its own."""
+    root.mkdir()
+    command = ["unshare", "-rm", sys.executable, "-m", "benchmarks.scale.full", str(root), str(seed)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return "not tried: there is no unshare"
+    return done.stdout.strip() if done.returncode == 0 else f"broken: {done.stderr.strip()[-100:]}"
+
+
+def _copied(root: Path) -> str:
+    """Copies made and put back while a thread writes: each is whole and has what was said before."""
+    _made(root)
+    said: list[int] = []
+    stop = threading.Event()
+
+    def write() -> None:
+        with ToolIndex.open(root, encoder=Hashed()) as index:
+            for number in count(1000):
+                if stop.is_set():
+                    return
+                index.upsert([tool(number, f"number {number}")])
+                said.append(number)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        outcomes = {_whole_copy(root, one, said) for one in range(COPIES)}
+    finally:
+        stop.set()
+        writer.join()
+    with ToolIndex.open(root, encoder=Hashed()) as index:
+        return "lost" if len(index) != TOOLS + len(said) else " and ".join(outcomes)
+
+
+def _whole_copy(root: Path, one: int, said: list[int]) -> str:
+    time.sleep(PAUSE)
+    before = len(said)
+    copy, other = root.with_name(f"{root.name}-{one}"), root.with_name(f"{root.name}-back")
+    copies.backup(root, copy)
+    copies.restore(copy, other, replace=True)
+    with ToolIndex.open(other, encoder=Hashed()) as index:
+        there = {spec.id for spec in index.view()}
+        whole = index.verify().ok and all(f"tool_{number}" in there for number in said[:before])
+    return "each copy is whole" if whole else "lost in a copy"
 
 
 def _versions(root: Path) -> Iterator[str]:
@@ -206,5 +269,6 @@ OTHERS: Final[dict[str, Callable[[Path], str]]] = {
     "folder that may only be read": _read_only,
     "clock jumps": _clock,
     "two writers": _two_writers,
+    "copied and restored while written to": _copied,
     "later and earlier format": lambda root: " and ".join(dict.fromkeys(_versions(root))),
 }

@@ -1,7 +1,8 @@
 """Writers that are meant to be killed: `python -m benchmarks.scale.writer FOLDER`, a seed a line on standard input.
 
 Each seed is a process of its own. It says what it begins and what is done, a line each:
-"open PID", "begin VERB", "+ NUMBER WORDS", "- NUMBER"; its end is "dead".
+"open PID", "begin VERB", "+ NUMBER WORDS", "- NUMBER"; "in" and "out" of a compaction or a publication, whatever
+thread is at it; its end is "dead".
 """
 
 from __future__ import annotations
@@ -10,16 +11,37 @@ import json
 import os
 import random
 import sys
+import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from toolsearch import ToolIndex, ToolSpec
-from toolsearch.index import copies, state
+from toolsearch.index import copies, derived, state
 from toolsearch.index.feeds import SourceTools
+from toolsearch.index.keeper import Keeper
+
+if TYPE_CHECKING:
+    from toolsearch.protocols import Floats, Role
 
 SMALL = 20
 """Changes that are compacted, so that kills meet that too."""
 NUMBERS = 60
 VERBS = {"upsert": 9, "remove": 6, "build": 3, "repair": 2, "backup": 1, "restore": 1}
+
+
+class Hashed:
+    """A vector for each text, from its checksum: vectors are written and read, and cost nothing to make."""
+
+    id, dimension = "hashed", 16
+
+    def encode(self, texts: Sequence[str], role: Role) -> Floats:
+        """Unit vectors, (len(texts), 16) float32."""
+        del role
+        found = np.stack([np.random.default_rng(zlib.crc32(text.encode())).standard_normal(16) for text in texts])
+        return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
 def tool(number: int, words: str) -> ToolSpec:
@@ -30,6 +52,8 @@ def tool(number: int, words: str) -> ToolSpec:
 def main(root: Path) -> None:
     """Serve seeds until there are no more."""
     state.SMALL = SMALL
+    derived.publish = _told("publication", derived.publish)
+    Keeper.compact = _told("compaction", Keeper.compact)
     for line in sys.stdin:
         child = os.fork()
         if not child:
@@ -38,13 +62,25 @@ def main(root: Path) -> None:
         _say("dead")
 
 
+def _told(what: str, act: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, which says when it begins and ends."""
+
+    def told(*given: Any) -> Any:
+        _say(f"in {what}")
+        done = act(*given)
+        _say(f"out {what}")
+        return done
+
+    return told
+
+
 def _say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
 def _write(root: Path, seed: int) -> None:
     chosen = random.Random(seed)
-    with ToolIndex.open(root) as index:
+    with ToolIndex.open(root, encoder=Hashed()) as index:
         _say(f"open {os.getpid()}")
         for step in range(100_000):
             verb = chosen.choices(list(VERBS), list(VERBS.values()))[0]
@@ -75,7 +111,7 @@ def _build(root: Path, index: ToolIndex, fresh: ToolSpec) -> None:
     source = root.parent / "source.jsonl"
     wanted = [fresh, *(one for one in index.view() if one.id != fresh.id)]
     source.write_text("".join(f"{json.dumps({'name': t.name, 'description': t.description})}\n" for t in wanted))
-    ToolIndex.build(root, SourceTools([source]), encoder="").close()
+    ToolIndex.build(root, SourceTools([source]), encoder=Hashed()).close()
 
 
 def _copy(root: Path, verb: str) -> None:
