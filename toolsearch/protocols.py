@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Role = Literal["query", "tool"]
 Query_contra = TypeVar("Query_contra", contravariant=True)
+Scores_co = TypeVar("Scores_co", bound="Scores", covariant=True)
 
 
 class Encoder(Protocol):
@@ -54,10 +55,7 @@ class Ranking(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowSet:
-    """The rows that one caller may see; they define its statistics. `mask` None means every live row.
-
-    `key` stands for the mask in caches and must differ whenever the mask does.
-    """
+    """The rows that one caller may see, None for every live row. `key` stands for the mask in caches: one for each."""
 
     key: Hashable
     mask: Mask | None = field(default=None, compare=False)
@@ -85,10 +83,18 @@ class Scores(Protocol):
         ...
 
 
-class Engine(Protocol[Query_contra]):
+class WordScores(Scores, Protocol):
+    """Scores of weighted words, which are the sum over its words."""
+
+    def by_word(self, rows: Rows) -> Floats:
+        """What each word adds to given rows of the view, (words, rows) float32; 0 where it does not occur."""
+        ...
+
+
+class Engine(Protocol[Query_contra, Scores_co]):
     """Numbers in, ranked rows out. Statistics come from the rows of `view` and from nothing else."""
 
-    def score_many(self, queries: Sequence[Query_contra], view: RowSet) -> Sequence[Scores]:
+    def score_many(self, queries: Sequence[Query_contra], view: RowSet) -> Sequence[Scores_co]:
         """Scores of each request over a view, in their order; a request scores as it does alone."""
         ...
 
@@ -102,12 +108,12 @@ class Corpus(Protocol):
         ...
 
     @property
-    def lexical(self) -> Engine[Mapping[str, float]]:
+    def lexical(self) -> Engine[Mapping[str, float], WordScores]:
         """Scores weighted terms."""
         ...
 
     @property
-    def dense(self) -> Engine[Floats] | None:
+    def dense(self) -> Engine[Floats, Scores] | None:
         """Scores a unit vector, (dimension,) float32; None without vectors."""
         ...
 
@@ -156,10 +162,7 @@ class Corpus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """What one caller can find in one generation of a catalog.
-
-    `allowed` defines the caller's statistics; `kept`, the filter's mask, and `excluded` rows only narrow the answer.
-    """
+    """What one caller can find: `allowed` defines its statistics, a filter's mask `kept` and `excluded` only narrow."""
 
     corpus: Corpus
     allowed: RowSet
@@ -253,11 +256,7 @@ class Retriever(Protocol):
     """Finds tools. What the command line, the service, preselection, reranking and the benchmark use."""
 
     def search(self, needs: Sequence[str], view: ToolView, k: int) -> SearchResult:
-        """At most k tools of the view for the needs, best first.
-
-        Raises:
-            InvalidInput: k is not positive, or there is no need.
-        """
+        """At most k tools of the view for the needs, best first; InvalidInput for k below 1 or no need."""
         ...
 
 

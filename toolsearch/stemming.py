@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 import Stemmer  # pyright: ignore[reportMissingImports]
@@ -42,6 +42,14 @@ def stem(word: str, spoken: str) -> str:
     if spoken not in stemmers:
         stemmers[spoken] = Stemmer.Stemmer(STEMMERS[spoken], 0)  # pyright: ignore[reportUnknownMemberType]
     return cast(str, stemmers[spoken].stemWord(word))
+
+
+def stems(words: Sequence[str], spoken: str) -> Sequence[str]:
+    """The stem of each word, as `stem` gives it."""
+    if spoken not in STEMMERS or not words:
+        return words
+    stem(words[0], spoken)
+    return cast("Sequence[str]", _LOCAL.__dict__[spoken].stemWords(list(words)))
 
 
 def fold(word: str) -> str:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from toolsearch.fields import WEIGHTS, field_texts
 from toolsearch.language import UNSPACED, latin_language
-from toolsearch.stemming import fold, stem, word_language
+from toolsearch.stemming import fold, stem, stems, word_language
 from toolsearch.stopwords import STOP_WORDS
 from toolsearch.tool import ToolSpec
 
@@ -202,5 +202,17 @@ def _is_stop(word: str, spoken: str) -> bool:
 
 def term(word: str, spoken: str) -> str:
     """The term of one word in lower case: its stem without accents, at most MAX_TERM long."""
-    found = fold(stem(word, word_language(word, spoken)))
+    return _short_term(fold(stem(word, word_language(word, spoken))))
+
+
+known_term = lru_cache(maxsize=1 << 12)(term)
+"""The same for the words of requests, which recur."""
+
+
+def terms_of(words: Sequence[str], spoken: str) -> list[str]:
+    """The terms of many words whose language is that of the first one's letters."""
+    return [_short_term(fold(found)) for found in stems(words, word_language(words[0], spoken))]
+
+
+def _short_term(found: str) -> str:
     return found if len(found) <= MAX_TERM else found[: MAX_TERM // 2] + found[-MAX_TERM // 2 :]

@@ -172,9 +172,25 @@ def test_looking_rows_up_equals_summing(monkeypatch: pytest.MonkeyPatch) -> None
     ]
     mask = rng.random(200) < 0.5
     query = {"t1": 1.0, "t7": 0.6, "t29": 1.3, "none": 1.0}
-    rows = np.array([199, 0, 3, 150, 149], np.int32)
-    for view in (EVERYONE, RowSet("half", mask)):
+    every = np.array([199, 0, 3, 150, 149], np.int32)
+    for view, rows in ((EVERYONE, every), (RowSet("half", mask), every[mask[every]])):
         summed = LexicalEngine(segments).score(query, view).at(rows)
         with monkeypatch.context() as patch:
             patch.setattr(word_scores, "LARGE", 10)
             assert LexicalEngine(segments).score(query, view).at(rows).tolist() == summed.tolist()
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 70), st.booleans())
+def test_sums_by_blocks_equal_one_sum(seed: int, block: int, masked: bool) -> None:
+    """However many rows are summed at a time, scores, moments and order are the same to the last bit."""
+    texts = random_texts(seed, 60, 20)
+    segments = [LexicalSegment.of(map(document, texts[:45])), LexicalSegment.of(map(document, texts[45:]))]
+    view = RowSet("some", np.random.default_rng(seed).random(60) < 0.6) if masked else EVERYONE
+    whole, parts = (LexicalEngine(segments).score(query("w1 w2 w3 w9"), view) for _ in range(2))
+    expected = whole.top(60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_scores, "BLOCK", block)
+        found = parts.top(60)
+    assert (found.rows.tolist(), found.scores.tolist()) == (expected.rows.tolist(), expected.scores.tolist())
+    assert (parts.mean, parts.std) == (whole.mean, whole.std)

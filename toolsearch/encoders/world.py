@@ -9,7 +9,7 @@ without regard to any catalog that is measured; their vectors lie beside the mod
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 from zipfile import BadZipFile
@@ -32,6 +32,8 @@ VECTORS: Final = "world.npz"
 NEAREST: Final = 3
 """How many of the nearest phrases count."""
 SCALE: Final = 127
+KEPT: Final = 1024
+"""Requests whose nearness is kept, so that one asked again costs nothing."""
 
 
 def nearness(vector: Floats, folder: Path) -> float:
@@ -40,7 +42,12 @@ def nearness(vector: Floats, folder: Path) -> float:
     Raises:
         EncoderFailed: the vectors are missing or damaged.
     """
-    near = products(_vectors(folder), vector)
+    return _nearness(vector.astype(np.float32).tobytes(), folder)
+
+
+@lru_cache(maxsize=KEPT)
+def _nearness(vector: bytes, folder: Path) -> float:
+    near = products(_vectors(folder), np.frombuffer(vector, np.float32))
     return float(np.sort(near)[-NEAREST:].mean())
 
 

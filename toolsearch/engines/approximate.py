@@ -9,7 +9,7 @@ import numpy as np
 
 from toolsearch.engines.nearest import EXACT, POOL
 from toolsearch.engines.products import inner_products
-from toolsearch.engines.ranking import best
+from toolsearch.engines.ranking import best, distinct
 from toolsearch.engines.views import intersected
 from toolsearch.protocols import Ranking
 
@@ -92,7 +92,7 @@ class NearScores:
             if there.all():
                 return scores[places]
             fresh = rows[~there]
-        fresh = np.unique(fresh)
+        fresh = distinct(fresh)
         joined = np.concatenate([known, fresh])
         order = np.argsort(joined, kind="stable")
         known, scores = joined[order], np.concatenate([scores, self._products(fresh)])[order]
@@ -115,7 +115,7 @@ class NearScores:
                 share = 1.0 if own is None else float(np.count_nonzero(own)) / len(own)
                 rows = segment.nearest.find(self._query, max(k, POOL), own, share) if share else np.empty(0, np.int64)
             found.append(rows + start)
-        return np.unique(np.concatenate(found)).astype(np.int32)
+        return distinct(np.concatenate(found)).astype(np.int32)
 
     def _products(self, rows: Rows) -> Floats:
         """Exact inner products of rows in any order."""

@@ -7,6 +7,7 @@ approximate index besides (see `nearest`), which only proposes rows: scores and 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -231,16 +232,14 @@ class DenseScores:
     def __init__(self, scores: Floats, mask: Mask | None, few: Rows | None) -> None:
         self._scores, self._mask = scores, mask
         self._seen = scores[few] if few is not None else scores if mask is None else scores[mask]
-
-    @property
-    def mean(self) -> float:
+        self.mean = float(np.add.reduce(self._seen, dtype=np.float64)) / max(len(self._seen), 1)
         """Mean similarity over the rows of the view that have a vector."""
-        return float(self._seen.mean(dtype=np.float64)) if len(self._seen) else 0.0
 
     @property
     def std(self) -> float:
         """Standard deviation over the rows of the view that have a vector."""
-        return float(self._seen.std(dtype=np.float64)) if len(self._seen) else 0.0
+        apart = np.subtract(self._seen, self.mean, dtype=np.float64)
+        return math.sqrt(float(np.einsum("i,i->", apart, apart)) / max(len(apart), 1))
 
     def top(self, k: int, within: Mask | None = None) -> Ranking:
         """At most k rows that have a vector, best first, ties by row."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -71,10 +71,13 @@ def merged_lexical(parts: Sequence[tuple[LexicalSegment, Rows]], rows: int) -> L
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Term:
-    """In how many rows of a view a term occurs; of each segment that has it the start, the rows and frequencies."""
+    """In how many rows of a view a term occurs; of each segment that has it the rows of the corpus and frequencies."""
 
     count: int
-    parts: Sequence[tuple[int, Rows, Floats]]
+    parts: Sequence[tuple[Rows, Floats]]
+
+
+_ABSENT: Final = _Term(0, ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +88,7 @@ class _Statistics:
     mask: Mask | None
     norms: Floats
     terms: dict[str, _Term]
-    """Terms that were looked up, at most TERMS."""
+    """Terms that were looked up and are there, at most TERMS; of a word with a slip hundreds that are not are tried."""
 
 
 class LexicalEngine:
@@ -106,28 +109,30 @@ class LexicalEngine:
 
     def score(self, query: Mapping[str, float], view: RowSet) -> LexicalScores:
         """Scores of weighted query terms over a view."""
-        statistics = self._views.get(view.key, lambda: self._statistics(view))
-        columns = [column for term, weight in query.items() for column in self._columns(term, weight, statistics)]
-        return LexicalScores(columns, statistics.norms, statistics.count, statistics.mask)
+        return self.score_many([query], view)[0]
 
     def score_many(self, queries: Sequence[Mapping[str, float]], view: RowSet) -> list[LexicalScores]:
         """Scores of each request over a view, in their order."""
-        return [self.score(query, view) for query in queries]
+        known = self._views.get(view.key, lambda: self._statistics(view))
+        return [
+            LexicalScores(len(query), self._columns(query, known), known.norms, (known.count, known.mask))
+            for query in queries
+        ]
 
     def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, dict[str, int]]:
         """How many rows the view has, and in how many of them each term occurs."""
         statistics = self._views.get(view.key, lambda: self._statistics(view))
         return statistics.count, {term: self._term(term, statistics).count for term in terms}
 
-    def _columns(self, term: str, weight: float, statistics: _Statistics) -> list[Column]:
-        """A term's rows in each segment that has it, with what it is worth in the view."""
-        found = self._term(term, statistics)
-        if not found.count or not weight:
-            return []
-        gain = np.float32(weight * math.log1p((statistics.count - found.count + 0.5) / (found.count + 0.5)))
-        return [
-            Column(cast("Rows", rows + np.int32(start)) if start else rows, tf, gain) for start, rows, tf in found.parts
-        ]
+    def _columns(self, query: Mapping[str, float], statistics: _Statistics) -> list[Column]:
+        """The rows of each term in each segment that has it, with what it is worth in the view."""
+        columns: list[Column] = []
+        for place, (term, weight) in enumerate(query.items()):
+            found = self._term(term, statistics)
+            if found.count and weight:
+                gain = weight * math.log1p((statistics.count - found.count + 0.5) / (found.count + 0.5))
+                columns += [Column(rows, tf, gain, place) for rows, tf in found.parts]
+        return columns
 
     def _term(self, term: str, statistics: _Statistics) -> _Term:
         """What is known of a term; looked up once, without a lock, since a second look finds the same."""
@@ -136,16 +141,20 @@ class LexicalEngine:
             found = self._found(term, statistics.mask)
             if len(statistics.terms) >= TERMS:
                 statistics.terms.clear()
-            statistics.terms[term] = found
+            if found.parts:
+                statistics.terms[term] = found
         return found
 
     def _found(self, term: str, mask: Mask | None) -> _Term:
-        spans = zip(self._spans, self._segments, strict=True)
-        every = [(start, *segment.postings.find(term)) for (start, _), segment in spans]
-        parts = [part for part in every if len(part[1])]
-        if mask is None:
-            return _Term(sum(len(rows) for _, rows, _ in parts), parts)
-        return _Term(sum(int(np.count_nonzero(mask[start:][rows])) for start, rows, _ in parts), parts)
+        parts: list[tuple[Rows, Floats]] = []
+        for (start, _), segment in zip(self._spans, self._segments, strict=True):
+            rows, frequencies = segment.postings.find(term)
+            if len(rows):
+                parts.append((cast("Rows", rows + np.int32(start)) if start else rows, frequencies))
+        if not parts:
+            return _ABSENT
+        seen = parts if mask is None else [(rows[mask[rows]], _) for rows, _ in parts]
+        return _Term(sum(len(rows) for rows, _ in seen), parts)
 
     def _statistics(self, view: RowSet) -> _Statistics:
         mask = live_mask(view, self._live)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toolsearch.protocols import Ranking
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from toolsearch.protocols import Floats, Mask
 
 BLOCK = 64
@@ -23,13 +25,19 @@ def best(scores: Floats, k: int, allowed: Mask | None = None) -> Ranking:
     if k <= 0 or not len(scores):
         return Ranking(np.empty(0, np.int32), np.empty(0, np.float32))
     kept = scores if allowed is None else np.where(allowed, scores, np.float32(-np.inf))
-    rows = np.flatnonzero(kept >= _bound(kept, k))
+    rows = (kept >= _bound(kept, k)).nonzero()[0]
     found = kept[rows]
     real = found > -np.inf
     if not real.all():
         rows, found = rows[real], found[real]
-    order = np.argsort(-found, kind="stable")[:k]
+    order = (-found).argsort(kind="stable")[:k]
     return Ranking(rows[order].astype(np.int32), found[order])
+
+
+def distinct(rows: NDArray[Any]) -> NDArray[Any]:
+    """Each row once, ascending. Of a few hundred rows quicker than numpy's own, which makes a table of them."""
+    ordered = np.sort(rows)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 
 def _bound(scores: Floats, k: int) -> np.float32:
@@ -39,5 +47,5 @@ def _bound(scores: Floats, k: int) -> np.float32:
         if len(scores) <= max(4 * k, BLOCK):
             return np.float32(-np.inf)
         return np.partition(scores, len(scores) - k)[-k]
-    maxima = scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
+    maxima = scores[: blocks * BLOCK].reshape(BLOCK, blocks).max(axis=0)
     return np.partition(maxima, blocks - k)[-k]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,66 +16,99 @@ if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Mask, Rows
 
 FEW: Final = 64
-"""So many rows are looked up one by one in the postings of a large catalog, when no sum over all rows is there yet."""
+"""So many rows are looked up one by one in the postings of a large catalog, when they are not summed yet."""
 LARGE: Final = 65_536
 """Up to so many rows of a catalog, summing several words over all of them is quicker than looking rows up."""
+BLOCK: Final = 65_536
+"""Rows that are summed at a time: all that is made for them stays in the processor's cache, and memory that the system
+would have to clear first, page by page, is not asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One term in one segment: rows (n,) int32 ascending, their term frequencies, and what the term is worth."""
+    """One term in one segment: rows (n,) int32 ascending, their term frequencies, what the term is worth, its place."""
 
     rows: Rows
     frequencies: Floats
-    gain: np.float32
-
-    def points(self, norms: Floats) -> Floats:
-        """What the term adds to each of its rows; norms: (rows,) of the corpus."""
-        return self._points(self.frequencies, norms[self.rows])
+    gain: float
+    place: int
 
     def at(self, rows: Rows, norms: Floats) -> Floats:
         """What the term adds to given rows, (len(rows),) float32; 0 where it does not occur."""
-        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-        points = self._points(self.frequencies[places], norms[rows])
-        return np.where(self.rows[places] == rows, points, np.float32(0))
+        places = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
+        there = self.rows[places] == rows
+        if not there.any():
+            return np.zeros(len(rows), np.float32)
+        points = _points(np.float32(self.gain), self.frequencies[places], norms[rows])
+        return np.where(there, points, np.float32(0))
 
-    def _points(self, frequencies: Floats, norms: Floats) -> Floats:
-        """`norms` is overwritten: a frequent word of a large catalog has rows by the hundred thousand."""
-        norms += frequencies
-        return cast("Floats", np.divide(self.gain * frequencies, norms, out=norms))
+
+def _points(gains: Floats | np.float32, frequencies: Floats, norms: Floats) -> Floats:
+    """What terms add to rows, in the memory of `norms`."""
+    norms += frequencies
+    return np.divide(gains * frequencies, norms, out=norms)
 
 
 class LexicalScores:
     """The BM25 scores of one request: 0 where no word matches. The score of a request is the sum over its words.
 
-    `count` is the number of rows of the view, which `mask` marks; `norms` has one number for each row of the corpus.
+    `words` is how many were asked for, `norms` has one number for each row of the corpus, and `view` is the number of
+    rows in the view, with a mask of them.
     """
 
-    def __init__(self, columns: Sequence[Column], norms: Floats, count: int, mask: Mask | None) -> None:
-        self._columns, self._norms, self._count, self._mask = columns, norms, count, mask
-        self._kept: Floats | None = None
+    def __init__(self, words: int, columns: Sequence[Column], norms: Floats, view: tuple[int, Mask | None]) -> None:
+        self._words, self._columns, self._norms = words, columns, norms
+        self._count, self._mask = view
         self._found: tuple[Rows, Floats] | None = None
         self._moments: tuple[float, float] | None = None
-
-    @property
-    def _scores(self) -> Floats:
-        if self._kept is None:
-            self._kept = np.zeros(len(self._norms), np.float32)
-            for column in self._columns[:1]:
-                self._kept[column.rows] = column.points(self._norms)
-            for column in self._columns[1:]:
-                self._kept[column.rows] += column.points(self._norms)
-        return self._kept
 
     @property
     def _matching(self) -> tuple[Rows, Floats]:
         """Rows of the view with a matching word, ascending, and their scores."""
         if self._found is None:
-            matched = self._scores > 0
-            seen = matched if self._mask is None else matched & self._mask
-            rows = np.flatnonzero(seen).astype(np.int32)
-            self._found = rows, self._scores[rows]
+            self._found = self._summed()
         return self._found
+
+    def _summed(self) -> tuple[Rows, Floats]:
+        most = min(sum(len(column.rows) for column in self._columns), len(self._norms))
+        rows, scores, count = np.empty(most, np.int32), np.empty(most, np.float32), 0
+        for start, spans in self._blocks():
+            sums = self._block(start, spans)
+            matched = sums > 0
+            if self._mask is not None:
+                matched &= self._mask[start : start + BLOCK]
+            places = matched.nonzero()[0]
+            part = slice(count, count + len(places))
+            scores[part] = sums[places]
+            places += start
+            rows[part] = places
+            count += len(places)
+        return rows[:count], scores[:count]
+
+    def _blocks(self) -> Iterator[tuple[int, Sequence[slice]]]:
+        """Where each block of rows begins, and which part of each column lies in it."""
+        if len(self._norms) <= BLOCK:
+            yield 0, [slice(0, len(column.rows)) for column in self._columns]
+            return
+        starts = np.arange(0, len(self._norms) + BLOCK, BLOCK, dtype=np.int32)
+        cuts = [column.rows.searchsorted(starts).tolist() for column in self._columns]
+        for place, start in enumerate(starts[:-1].tolist()):
+            yield start, [slice(cut[place], cut[place + 1]) for cut in cuts]
+
+    def _block(self, start: int, spans: Sequence[slice]) -> Floats:
+        """The score of each row of a block; of each column the span that lies in it."""
+        norms = self._norms[start : start + BLOCK]
+        sums = np.zeros(len(norms), np.float32)
+        parts = [(column, span) for column, span in zip(self._columns, spans, strict=True) if span.start < span.stop]
+        if parts:
+            places = np.concatenate([column.rows[span] for column, span in parts]).astype(np.intp)
+            places -= start
+            frequencies = np.concatenate([column.frequencies[span] for column, span in parts])
+            gains = np.array([column.gain for column, _ in parts], np.float32)
+            gains = gains.repeat([span.stop - span.start for _, span in parts])
+            # Row after row in the order of the columns, so that a row's sum is the same wherever it lies.
+            np.add.at(sums, places, _points(gains, frequencies, norms.take(places)))
+        return sums
 
     @property
     def _spread(self) -> tuple[float, float]:
@@ -85,11 +119,14 @@ class LexicalScores:
     def _measured(self) -> tuple[float, float]:
         if not self._count:
             return 0.0, 0.0
-        scores = self._matching[1].astype(np.float64)
-        mean = float(scores.sum()) / self._count
-        apart = scores - mean
-        others = self._count - len(apart)
-        return mean, float(np.sqrt((float(apart @ apart) + others * mean**2) / self._count))
+        scores = self._matching[1]
+        parts = [slice(start, start + BLOCK) for start in range(0, len(scores), BLOCK)]
+        mean = sum(float(scores[part].sum(dtype=np.float64)) for part in parts) / self._count
+        square = (self._count - len(scores)) * mean**2
+        for part in parts:
+            apart = np.subtract(scores[part], mean, dtype=np.float64)
+            square += float(np.einsum("i,i->", apart, apart))
+        return mean, math.sqrt(square / self._count)
 
     @property
     def mean(self) -> float:
@@ -109,10 +146,24 @@ class LexicalScores:
 
     def at(self, rows: Rows) -> Floats:
         """Scores of given rows of the view, (len(rows),) float32."""
-        summed = len(self._columns) > 1 and len(self._norms) <= LARGE
-        if self._kept is not None or summed or len(rows) > FEW:
-            return self._scores[rows]
+        if self._found is None and (len(self._columns) == 1 or (len(self._norms) > LARGE and len(rows) <= FEW)):
+            return self._looked_up(rows)
+        known, scores = self._matching
+        if not len(known):
+            return np.zeros(len(rows), np.float32)
+        places = np.minimum(known.searchsorted(rows), len(known) - 1)
+        return np.where(known[places] == rows, scores[places], np.float32(0))
+
+    def _looked_up(self, rows: Rows) -> Floats:
+        """The same, from the postings of each word."""
         found = np.zeros(len(rows), np.float32)
         for column in self._columns:
             found += column.at(rows, self._norms)
+        return found
+
+    def by_word(self, rows: Rows) -> Floats:
+        """What each word adds to given rows, (words, rows) float32; 0 where it does not occur."""
+        found = np.zeros((self._words, len(rows)), np.float32)
+        for column in self._columns:
+            found[column.place] += column.at(rows, self._norms)
         return found

@@ -34,9 +34,12 @@ def clauses(text: str, most: int, fewest_terms: int) -> list[str]:
     """
     if most < 2:
         return []
+    pieces = list(_pieces(text))
+    if len(pieces) < 2:
+        return []
     found: list[str] = []
     waiting = ""
-    for piece in _pieces(text):
+    for piece in pieces:
         joined = f"{waiting} {piece}".strip()
         if len(set(words(joined))) >= fewest_terms:
             found.append(joined)

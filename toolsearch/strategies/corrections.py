@@ -10,14 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
+from weakref import WeakKeyDictionary
 
+from toolsearch.engines.views import Recent
 from toolsearch.fields import field_texts
 from toolsearch.language import language, latin_language
-from toolsearch.protocols import Encoder, ToolView
+from toolsearch.protocols import Corpus, Encoder, ToolView
 from toolsearch.stemming import STEMMERS
 from toolsearch.strategies.abbreviations import ABBREVIATIONS, LONG_FORMS
 from toolsearch.strategies.settings import Settings
-from toolsearch.text import request_terms, spaced, term, words
+from toolsearch.text import known_term, request_terms, spaced, term, terms_of, words
 
 SHORTEST: Final = 4
 """Words of fewer letters are never corrected."""
@@ -28,6 +30,8 @@ TRIED: Final = 5
 """Stems near a word that are looked at, those of most tools first."""
 LOOKED: Final = 5
 """Tools of a stem whose words are looked at."""
+KEPT: Final = 512
+"""Readings that are kept of a corpus."""
 LONG: Final = 5_000
 """What is read of one text for it."""
 _LATIN: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -49,15 +53,27 @@ class Reading:
 
 
 def read(text: str, view: ToolView, settings: Settings) -> Reading:
-    """The reading of one request in one view."""
+    """The reading of one request in one view; the last ones of each corpus are kept."""
+    kept = _kept.get(view.corpus)
+    if kept is None:
+        kept = _kept.setdefault(view.corpus, Recent(KEPT))
+    return kept.get((text, view.allowed.key, settings), lambda: _read(text, view, settings))
+
+
+_kept: Final = WeakKeyDictionary[Corpus, Recent[Reading]]()
+
+
+def _read(text: str, view: ToolView, settings: Settings) -> Reading:
     written = request_terms(text)
     if not settings.corrections or not written:
         return Reading(text=text, terms=written, length=len(written))
     terms = dict(written)
     _, counts = view.corpus.frequencies(written, view.allowed)
-    for extra in _other_forms(text, counts):
+    spelt: list[str] = _WORD.findall(text.lower())
+    for extra in _other_forms(spelt, counts):
         terms.setdefault(extra, settings.corrected)
-    read_as, notes = _WORD.sub(_long_form, text), list[str]()
+    read_as = text if ABBREVIATIONS.keys().isdisjoint(spelt) else _WORD.sub(_long_form, text)
+    notes: list[str] = []
     doubtful = _unknown(text, counts) if len(written) <= settings.corrected_terms else ()
     for word in list(doubtful)[:MOST]:
         foreign = _in_other_languages(word, view)
@@ -70,12 +86,12 @@ def read(text: str, view: ToolView, settings: Settings) -> Reading:
     return Reading(text=read_as, terms=terms, length=len(written), notes=tuple(notes))
 
 
-def _other_forms(text: str, counts: Mapping[str, int]) -> Iterator[str]:
+def _other_forms(spelt: Sequence[str], counts: Mapping[str, int]) -> Iterator[str]:
     """Terms of what short forms stand for; and the short form of a word that no tool has."""
-    for word in _WORD.findall(text.lower()):
+    for word in spelt:
         if word in ABBREVIATIONS:
             yield from words(ABBREVIATIONS[word], "en")
-        elif word in LONG_FORMS and not counts.get(term(word, "en"), 1):
+        elif word in LONG_FORMS and not counts.get(known_term(word, "en"), 1):
             yield from words(LONG_FORMS[word], "en")
 
 
@@ -84,7 +100,7 @@ def _unknown(text: str, counts: Mapping[str, int]) -> Iterator[str]:
     spoken = latin_language(text)
     for word in dict.fromkeys(_WORD.findall(text)):
         plain = SHORTEST <= len(word) <= LONGEST and word.islower() and word.isalpha()
-        if plain and counts.get(term(word, spoken), 1) == 0:
+        if plain and counts.get(known_term(word, spoken), 1) == 0:
             yield word
 
 
@@ -108,7 +124,7 @@ def reads(encoder: Encoder, spoken: str) -> bool:
 
 def _in_other_languages(word: str, view: ToolView) -> list[str]:
     """Stems of the word by the rules of other languages that tools of the view have."""
-    _, counts = view.corpus.frequencies({term(word, spoken) for spoken in STEMMERS}, view.allowed)
+    _, counts = view.corpus.frequencies({known_term(word, spoken) for spoken in STEMMERS}, view.allowed)
     return sorted(stem for stem, count in counts.items() if count)
 
 
@@ -116,8 +132,9 @@ def _nearest(word: str, view: ToolView) -> str | None:
     """The word one slip away that most tools of the view have."""
     spoken = latin_language(word)
     forms: dict[str, list[str]] = {}
-    for form in _slips(word):
-        forms.setdefault(term(form, spoken), []).append(form)
+    first, *others = _slips(word)
+    for form, stem in zip((first, *others), (term(first, spoken), *terms_of(others, spoken)), strict=True):
+        forms.setdefault(stem, []).append(form)
     _, counts = view.corpus.frequencies(forms, view.allowed)
     known = sorted(((count, stem) for stem, count in counts.items() if count), reverse=True)
     for _, stem in known[:TRIED]:

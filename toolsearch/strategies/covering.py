@@ -31,9 +31,9 @@ def covering(rows: Rows, scores: Points, parts: Points, places: int) -> Mapping[
     rows: (n,) int32; scores: (n,) float64; parts: what each clause alone gives the rows, (clauses, n) float64, of
     fewer clauses than `places`.
     """
-    order = np.lexsort((rows, -scores))
-    if not len(parts) or places >= len(order):
+    if not len(parts) or places >= len(rows):
         return {}
+    order = np.lexsort((rows, -scores))
     serves = parts.argmax(axis=0)
     best = parts.argmax(axis=1)
     missing = _missing(order[:places], serves, best)

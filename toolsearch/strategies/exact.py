@@ -62,10 +62,15 @@ def named_rows(request: str, view: ToolView) -> list[int]:
 def mentioned_rows(request: str, view: ToolView) -> list[int]:
     """Rows of the view whose name, of two words or more, is in the request as an identifier, or all that it says."""
     found: list[str] = _RUN.findall(cut_request(request))
-    runs = [run for run in found if len(identifier_parts(run)) > 1]
+    runs = [run for run in found if not _is_plain(run) and len(identifier_parts(run)) > 1]
     keys = dict.fromkeys(name_key(run) for run in (*runs, *_without_small_words(found)))
     rows = (row for key in list(keys)[:MENTIONS] for row in view.corpus.named(key))
     return sorted({row for row in rows if view.holds(row)})
+
+
+def _is_plain(run: str) -> bool:
+    """Whether a run is plainly one word: nothing in it parts it."""
+    return run.isalnum() and (run.islower() or run.isupper())
 
 
 def _without_small_words(words: list[str]) -> list[str]:

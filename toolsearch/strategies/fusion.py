@@ -7,40 +7,85 @@ gets the exact score of both, whichever proposed it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from toolsearch.protocols import Reason, Scores
+from toolsearch.protocols import Reason, Scores, WordScores
 
 if TYPE_CHECKING:
-    from toolsearch.protocols import Engine, Mask, Rows, RowSet
+    from toolsearch.protocols import Floats, Mask, Rows, RowSet
     from toolsearch.strategies.ranking import Points
 
-FLAT = 1e-9
+Own = TypeVar("Own", bound=Scores)
+FLAT: Final = 1e-9
 """Scores that spread less than this are all equal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Voter:
+class Voter(Generic[Own]):
     """Scores with the mean and standard deviation that put them on the common scale."""
 
-    scores: Scores
+    scores: Own
     mean: float
     deviation: float
 
-    @classmethod
-    def of(cls, scores: Scores) -> Voter:
-        """A voter; its statistics are taken once."""
-        deviation = scores.std
-        return cls(scores, scores.mean, deviation if deviation > FLAT else 0.0)
-
-    def scaled(self, rows: Rows) -> Points:
-        """Standard deviations above the mean, (len(rows),) float64; 0 for all when all scores are equal."""
+    def scaled(self, scores: Floats) -> Points:
+        """Some of its scores as standard deviations above the mean, float64; 0 for all when all scores are equal."""
         if not self.deviation:
-            return np.zeros(len(rows))
-        return (self.scores.at(rows).astype(np.float64) - self.mean) / self.deviation
+            return np.zeros(len(scores))
+        return (scores.astype(np.float64) - self.mean) / self.deviation
+
+
+def voter(scores: Own) -> Voter[Own]:
+    """A voter; its statistics are taken once."""
+    deviation = scores.std
+    return Voter(scores, scores.mean, deviation if deviation > FLAT else 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Count:
+    """What the voters of a ballot say of some rows: scores of words and cosines (None without), (rows,) float32."""
+
+    ballot: Ballot
+    rows: Rows
+    words: Floats
+    cosines: Floats | None
+
+    def of(self, kept: Mask) -> Count:
+        """The same of some of the rows."""
+        return Count(
+            self.ballot, self.rows[kept], self.words[kept], None if self.cosines is None else self.cosines[kept]
+        )
+
+    def wary(self, sure: float) -> Count:
+        """The same; where no row is as near as `sure`, similarity has less of a say and brings up no row by itself."""
+        if self.ballot.foreign or self.cosines is None or not len(self.rows):
+            return self
+        best = float(self.cosines.max())
+        if best >= sure:
+            return self
+        return replace(self, ballot=replace(self.ballot, share=self.ballot.share * max(0.0, best) / sure, wary=True))
+
+    def votes(self) -> Points:
+        """The fused score of each row, float64."""
+        ballot, words = self.ballot, self.ballot.words.scaled(self.words)
+        if ballot.similarity is None or self.cosines is None:
+            return words
+        fused = (1 - ballot.share) * words + ballot.share * ballot.similarity.scaled(self.cosines)
+        return fused if ballot.unvectored is None else np.where(ballot.unvectored[self.rows], words, fused)
+
+    def near(self, floor: float) -> Mask:
+        """Which rows share a word with the text or are at least that similar."""
+        worded = self.words > 0
+        return worded if self.cosines is None or self.ballot.wary else worded | (self.cosines >= floor)
+
+    def around(self) -> float:
+        """The mean of the three best cosines; 0 without vectors."""
+        if self.cosines is None or not len(self.rows):
+            return 0.0
+        return float(np.sort(self.cosines)[-3:].mean())
 
 
 class Look(NamedTuple):
@@ -62,15 +107,13 @@ class Ballot:
 
     text: str
     terms: Mapping[str, float]
-    engine: Engine[Mapping[str, float]]
     view: RowSet
-    words: Voter
-    similarity: Voter | None
+    words: Voter[WordScores]
+    similarity: Voter[Scores] | None
     share: float
     unvectored: Mask | None
     foreign: bool = False
     wary: bool = False
-    by_term: dict[str, Scores] = field(default_factory=dict[str, Scores])
     seen: dict[int, Look] = field(default_factory=dict[int, Look])
 
     def proposed(self, most: int, within: Mask | None) -> list[Rows]:
@@ -79,31 +122,22 @@ class Ballot:
         voters += [] if self.similarity is None or self.share <= 0 else [self.similarity]
         return [voter.scores.top(most, within).rows for voter in voters]
 
-    def votes(self, rows: Rows) -> Points:
-        """The fused score of each row, (len(rows),) float64."""
-        words = self.words.scaled(rows)
-        if self.similarity is None:
-            return words
-        fused = (1 - self.share) * words + self.share * self.similarity.scaled(rows)
-        return fused if self.unvectored is None else np.where(self.unvectored[rows], words, fused)
-
-    def near(self, rows: Rows, floor: float) -> Mask:
-        """Which rows share a word with the text or are at least that similar, (len(rows),) bool."""
-        worded = self.words.scores.at(rows) > 0
-        if self.similarity is None or self.wary:
-            return worded
-        return worded | (self.similarity.scores.at(rows) >= floor)
+    def count(self, rows: Rows) -> Count:
+        """What the voters say of rows."""
+        cosines = None if self.similarity is None else self.similarity.scores.at(rows)
+        return Count(self, rows, self.words.scores.at(rows), cosines)
 
     def look(self, rows: Rows) -> None:
         """Look up at once what `matched`, `cosine` and `reasons` will say of these rows."""
-        points = [scores.at(rows).tolist() for scores in self._by_term().values()]
-        words = self.words.scaled(rows).tolist()
-        cosines = [None] * len(rows) if self.similarity is None else self.similarity.scores.at(rows).tolist()
-        near = [0.0] * len(rows) if self.similarity is None else self.similarity.scaled(rows).tolist()
+        count = self.count(rows)
+        points: list[list[float]] = self.words.scores.by_word(rows).T.tolist()
+        words, cosines = self.words.scaled(count.words).tolist(), [None] * len(rows)
+        near = [0.0] * len(rows)
+        if self.similarity is not None and count.cosines is not None:
+            cosines, near = count.cosines.tolist(), self.similarity.scaled(count.cosines).tolist()
         for place, row in enumerate(rows.tolist()):
             bare = self.unvectored is not None and bool(self.unvectored[row])
-            own = [column[place] for column in points]
-            self.seen[row] = Look(own, words[place], None if bare else cosines[place], near[place])
+            self.seen[row] = Look(points[place], words[place], None if bare else cosines[place], near[place])
 
     def matched(self, row: int) -> dict[str, float]:
         """The request's terms that the row has, each with what it adds to the score of the words."""
@@ -113,12 +147,6 @@ class Ballot:
     def cosine(self, row: int) -> float | None:
         """The similarity of a row, None when it or the request has no vector."""
         return self._look(row).cosine
-
-    def around(self, rows: Rows) -> float:
-        """The mean of the three best cosines among the rows; 0 without vectors."""
-        if self.similarity is None or not len(rows):
-            return 0.0
-        return float(np.sort(self.similarity.scores.at(rows))[-3:].mean())
 
     def reasons(self, row: int, factor: float = 1.0) -> list[Reason]:
         """The parts of `factor` times the fused score of a row."""
@@ -135,10 +163,3 @@ class Ballot:
         if row not in self.seen:
             self.look(np.array((row,), np.int32))
         return self.seen[row]
-
-    def _by_term(self) -> dict[str, Scores]:
-        """What each term scores alone; the words' score is the sum."""
-        if not self.by_term:
-            alone = self.engine.score_many([{term: weight} for term, weight in self.terms.items()], self.view)
-            self.by_term.update(zip(self.terms, alone, strict=True))
-        return self.by_term

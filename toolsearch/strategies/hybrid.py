@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
+from toolsearch.engines.ranking import distinct
 from toolsearch.errors import EncoderFailed
 from toolsearch.language import language
 from toolsearch.protocols import Corpus, Reason, ToolView
@@ -17,16 +17,17 @@ from toolsearch.strategies.clauses import clauses
 from toolsearch.strategies.confidence import FIT, Evidence, Fit
 from toolsearch.strategies.corrections import read
 from toolsearch.strategies.covering import covering
-from toolsearch.strategies.fusion import Ballot
 from toolsearch.strategies.likeness import FAR, Likeness
 from toolsearch.strategies.ranking import Ranked
-from toolsearch.strategies.routing import RoutedBallot, ballots, understands
+from toolsearch.strategies.routing import ballots, understands
 from toolsearch.strategies.settings import HYBRID, Settings
 from toolsearch.text import MAX_REQUEST, cut_request
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Rows
+    from toolsearch.strategies.fusion import Ballot, Count
     from toolsearch.strategies.ranking import Points
+    from toolsearch.strategies.routing import RoutedBallot, RoutedCount
 
 
 LOOKED: Final = 20
@@ -62,26 +63,30 @@ class HybridRanker:
         if not voting:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
         rows = _pool(voting, view, max(self.settings.pool, depth))
-        voting = [_wary(ballot, rows, self.settings.sure) for ballot in voting]
+        counts = [ballot.count(rows).wary(self.settings.sure) for ballot in voting]
         floor = self.settings.foreign_floor if voting[0].foreign else self.settings.floor
-        rows = rows[np.any([ballot.near(rows, floor) for ballot in voting], axis=0)]
-        scores, parts = self._scores(voting, rows)
+        near = np.logical_or.reduce([count.near(floor) for count in counts])
+        rows, counts = rows[near], [count.of(near) for count in counts]
+        voting = [count.ballot for count in counts]
+        scores, parts = self._scores(counts)
         lifts = covering(rows, scores, parts, self.settings.covered)
-        scores[np.searchsorted(rows, list(lifts))] += [lift.points for lift in lifts.values()]
+        if lifts:
+            scores[np.searchsorted(rows, list(lifts))] += [lift.points for lift in lifts.values()]
         order = np.lexsort((rows, -scores))[:depth]
         for ballot in voting:
             ballot.look(rows[order[:LOOKED]])
-        told = told._replace(around=voting[0].around(rows))
+        told = told._replace(around=counts[0].around())
         evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), told) if len(order) else None
+        serves = _Serves(voting[1:], dict(zip(rows[order].tolist(), parts.T[order], strict=True)) if len(parts) else {})
         return Ranked(
             rows=rows[order],
             scores=scores[order],
-            reasons=lambda row: (*self._reasons(voting, row), *((lifts[row],) if row in lifts else ())),
+            reasons=lambda row: (*self._reasons(voting, row, serves), *((lifts[row],) if row in lifts else ())),
             confidence=self.fit.of(evidence) if evidence else 0.0,
             evidence=evidence,
             notes=tuple(notes),
             clauses=tuple(ballot.text for ballot in voting[1:]),
-            serves=partial(_served, voting[1:]),
+            serves=serves.best,
         )
 
     def _ballots(self, text: str, view: ToolView, notes: list[str]) -> tuple[Sequence[Ballot | RoutedBallot], Told]:
@@ -98,23 +103,40 @@ class HybridRanker:
         told = _told(readings[0].text, vectors[0], view.corpus, self.likeness) if vectors else Told()
         return ballots(readings, vectors, view, self.settings), told
 
-    def _scores(self, ballots: Sequence[Ballot | RoutedBallot], rows: Rows) -> tuple[Points, Points]:
+    def _scores(self, counts: Sequence[Count | RoutedCount]) -> tuple[Points, Points]:
         """The score of each row, and what each clause alone gives the rows, (clauses, rows)."""
-        whole, *clauses = (ballot.votes(rows) for ballot in ballots)
-        parts = np.array(clauses).reshape(len(clauses), len(rows))
-        if not clauses or not len(rows):
+        whole, *clauses = (count.votes() for count in counts)
+        parts = np.array(clauses).reshape(len(clauses), len(whole))
+        if not clauses or not len(whole):
             return whole, parts[:0]
         share = self.settings.clause_share
         return (1 - share) * whole + share * parts.max(axis=0), parts
 
-    def _reasons(self, ballots: Sequence[Ballot | RoutedBallot], row: int) -> tuple[Reason, ...]:
-        whole, *parts = ballots
-        if not parts:
+    def _reasons(self, ballots: Sequence[Ballot | RoutedBallot], row: int, serves: _Serves) -> tuple[Reason, ...]:
+        whole, *clauses = ballots
+        if not clauses:
             return tuple(whole.reasons(row))
-        share = self.settings.clause_share
-        best = parts[_served(parts, row)]
-        points = share * float(best.votes(np.array([row], np.int32))[0])
-        return (*whole.reasons(row, 1 - share), Reason("clause", points, best.text[:200]))
+        share, best = self.settings.clause_share, serves.best(row)
+        points = share * float(serves.points(row)[best])
+        return (*whole.reasons(row, 1 - share), Reason("clause", points, clauses[best].text[:200]))
+
+
+class _Serves(NamedTuple):
+    """What each clause alone gives rows, (clauses,) float64; `known` holds it of those that were ranked."""
+
+    clauses: Sequence[Ballot | RoutedBallot]
+    known: dict[int, Points]
+
+    def points(self, row: int) -> Points:
+        """That of one row."""
+        if row not in self.known:
+            one = np.array([row], np.int32)
+            self.known[row] = np.array([clause.count(one).votes()[0] for clause in self.clauses])
+        return self.known[row]
+
+    def best(self, row: int) -> int:
+        """The clause that a row serves best, the first of equals; 0 without clauses."""
+        return int(self.points(row).argmax()) if self.clauses else 0
 
 
 def _told(text: str, vector: Floats, corpus: Corpus, likeness: Likeness | None) -> Told:
@@ -146,20 +168,6 @@ def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:
     return {term: math.log1p((rows - counts[term] + 0.5) / (counts[term] + 0.5)) for term in ballot.terms}
 
 
-def _wary(ballot: Ballot | RoutedBallot, rows: Rows, sure: float) -> Ballot | RoutedBallot:
-    """The ballot; where no row is as near as `sure`, similarity has less of a say and brings up no row by itself."""
-    if isinstance(ballot, RoutedBallot) or ballot.foreign or ballot.similarity is None or not len(rows):
-        return ballot
-    best = float(ballot.similarity.scores.at(rows).max())
-    return ballot if best >= sure else replace(ballot, share=ballot.share * max(0.0, best) / sure, wary=True)
-
-
-def _served(clauses: Sequence[Ballot | RoutedBallot], row: int) -> int:
-    """The clause that a row serves best, the first of equals."""
-    one = np.array([row], np.int32)
-    return int(np.argmax([clause.votes(one)[0] for clause in clauses])) if clauses else 0
-
-
 def _nothing(notes: tuple[str, ...]) -> Ranked:
     return Ranked(rows=np.empty(0, np.int32), scores=np.empty(0), reasons=lambda _: (), confidence=0.0, notes=notes)
 
@@ -167,7 +175,7 @@ def _nothing(notes: tuple[str, ...]) -> Ranked:
 def _pool(ballots: Sequence[Ballot | RoutedBallot], view: ToolView, most: int) -> Rows:
     """Every row that some voter proposes, ascending, within the view's filter and without its exclusions."""
     found = [rows for ballot in ballots for rows in ballot.proposed(most + len(view.excluded), view.kept)]
-    rows = np.unique(np.concatenate(found)) if found else np.empty(0, np.int32)
+    rows = distinct(np.concatenate(found)) if found else np.empty(0, np.int32)
     if view.excluded:
         rows = rows[~np.isin(rows, list(view.excluded))]
     return cast("Rows", rows)

@@ -17,13 +17,43 @@ from toolsearch.engines.views import intersected
 from toolsearch.language import LATIN, language
 from toolsearch.protocols import Encoder, Reason, RowSet, ToolView
 from toolsearch.strategies.corpus import foreign
-from toolsearch.strategies.fusion import Ballot, Voter
+from toolsearch.strategies.fusion import Ballot, Count, voter
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Corpus, Floats, Mask, Rows, Scores
     from toolsearch.strategies.corrections import Reading
     from toolsearch.strategies.ranking import Points
     from toolsearch.strategies.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoutedCount:
+    """A count by each of two ballots; `others` marks the rows for which the second one holds, (rows,) bool."""
+
+    ballot: RoutedBallot
+    own: Count
+    other: Count
+    others: Mask
+
+    def of(self, kept: Mask) -> RoutedCount:
+        """The same of some of the rows."""
+        return RoutedCount(self.ballot, self.own.of(kept), self.other.of(kept), self.others[kept])
+
+    def wary(self, _: float) -> RoutedCount:
+        """The same: what is near in one language says little of the other."""
+        return self
+
+    def votes(self) -> Points:
+        """The fused score of each row, float64."""
+        return np.where(self.others, self.other.votes(), self.own.votes())
+
+    def near(self, floor: float) -> Mask:
+        """Which rows share a word with the text or are at least that similar."""
+        return np.where(self.others, self.other.near(floor), self.own.near(floor))
+
+    def around(self) -> float:
+        """The mean of the three best cosines among the rows that the first encoder reads; 0 without vectors."""
+        return self.own.of(~self.others).around()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,13 +85,9 @@ class RoutedBallot:
         own = self.own.proposed(most, intersected(within, ~self.others))
         return own + self.other.proposed(most, intersected(within, self.others))
 
-    def votes(self, rows: Rows) -> Points:
-        """The fused score of each row, (len(rows),) float64."""
-        return np.where(self.others[rows], self.other.votes(rows), self.own.votes(rows))
-
-    def near(self, rows: Rows, floor: float) -> Mask:
-        """Which rows share a word with the text or are at least that similar, (len(rows),) bool."""
-        return np.where(self.others[rows], self.other.near(rows, floor), self.own.near(rows, floor))
+    def count(self, rows: Rows) -> RoutedCount:
+        """What the voters say of rows."""
+        return RoutedCount(self, self.own.count(rows), self.other.count(rows), self.others[rows])
 
     def look(self, rows: Rows) -> None:
         """Look up at once what the others will say of these rows."""
@@ -76,10 +102,6 @@ class RoutedBallot:
     def cosine(self, row: int) -> float | None:
         """The similarity of a row, None when it or the request has no vector."""
         return self._of(row).cosine(row)
-
-    def around(self, rows: Rows) -> float:
-        """The mean of the three best cosines among the rows that the first encoder reads; 0 without vectors."""
-        return self.own.around(rows[~self.others[rows]])
 
     def reasons(self, row: int, factor: float = 1.0) -> list[Reason]:
         """The parts of `factor` times the fused score of a row."""
@@ -186,10 +208,9 @@ def _ballots(
         Ballot(
             text=reading.text,
             terms=reading.terms,
-            engine=corpus.lexical,
             view=rows,
-            words=Voter.of(said),
-            similarity=None if similar is None else Voter.of(similar),
+            words=voter(said),
+            similarity=None if similar is None else voter(similar),
             share=share(reading.length),
             unvectored=corpus.unvectored,
         )
