@@ -15,6 +15,7 @@ from benchmarks.agent.bill import WAYS, Row, bills_of
 from benchmarks.agent.bill import write as write_bills
 from benchmarks.agent.table import bill_table
 from benchmarks.attack import attacked
+from benchmarks.changes import Compared, changes
 from benchmarks.confidence import confidence_table
 from benchmarks.cpu import cpu_table
 from benchmarks.endurance import endure
@@ -33,7 +34,7 @@ from benchmarks.scale.survival import survival
 from benchmarks.service import measure as measure_service
 from benchmarks.slices import slices_table
 from benchmarks.tasks import Task, demo, development_parts, evenly
-from toolsearch.evaluation.comparison import Difference, compare, holm
+from toolsearch.evaluation.comparison import compare, holm
 from toolsearch.evaluation.judged import read_queries
 from toolsearch.evaluation.measures import measure
 from toolsearch.evaluation.tables import differences
@@ -148,24 +149,29 @@ def _place(name: str) -> Path:
 
 
 @app.command("compare")
-def compare_(run_a: Path, run_b: Path, measure_name: Annotated[str, typer.Option("--measure")] = "nDCG@10") -> None:
+def compare_(
+    run_a: Path,
+    run_b: Path,
+    measure_name: Annotated[str, typer.Option("--measure")] = "nDCG@10",
+    most: Annotated[int, typer.Option(help="Changed requests of each task that are shown.")] = 10,
+) -> None:
     """Compare two runs task by task: difference, interval, corrected p, wins and losses, what changed."""
     found = differing(run_a, run_b, measure_name)
-    corrected = holm([difference.p for difference in found.values()])
-    print(differences({name: (d, p) for (name, d), p in zip(found.items(), corrected, strict=True)}))
-    for name, difference in found.items():
-        for query, gap in difference.changed[:10]:
-            print(f"{name}\t{query}\t{gap:+.1f}")
+    corrected = holm([one.difference.p for one in found.values()])
+    print(differences({name: (one.difference, p) for (name, one), p in zip(found.items(), corrected, strict=True)}))
+    for name, one in found.items():
+        if told := changes(one, most):
+            print(f"\n### {name}\n\n{told}")
 
 
-def differing(run_a: Path, run_b: Path, measure_name: str) -> dict[str, Difference]:
-    """Differences of one measure for every task that both runs hold."""
+def differing(run_a: Path, run_b: Path, measure_name: str) -> dict[str, Compared]:
+    """What two runs make of every task that both hold, by one measure."""
     a, b = answers_of(run_a), answers_of(run_b)
-    found: dict[str, Difference] = {}
+    found: dict[str, Compared] = {}
     for task in sorted(set(a) & set(b)):
         queries = read_queries(run_a / f"{task}.queries.jsonl")
         values = [measure(queries, answers[task], [measure_name])[measure_name] for answers in (a, b)]
-        found[task] = compare(*values)
+        found[task] = Compared(queries, a[task], b[task], compare(*values))
     return found
 
 

@@ -26,6 +26,11 @@ def confidence_table(encoder_name: str = "builtin") -> str:
         asked = [query for query in asked_of(tools, "development") if query.lang == "en"]
         view = ToolIndex.from_tools(tools, encoder=encoder).view()
         parts.append(samples(open_retriever("hybrid").ranker, view, asked))
+    return fitted_table(parts)
+
+
+def fitted_table(parts: Sequence[Sequence[Sample]]) -> str:
+    """What each part is told by a fit on the others, what all are told by one on all, and the numbers of that one."""
     every = [one for part in parts for one in part]
     unseen: list[Pair] = []
     for held in parts:

@@ -15,7 +15,7 @@ from toolsearch.encoders.cached import CachedEncoder
 from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.evaluation.measures import measure
 from toolsearch.evaluation.runs import run
-from toolsearch.evaluation.tables import table
+from toolsearch.evaluation.tables import averaged, table
 
 LOCAL = ("erp_cn", "gebaeude", "keihi", "reservas")
 """Namespaces that are described in another language than English."""
@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh", "ja", "ko", "th", "ru", "ar", "de", "es", "fr", "pt")
 
 
 def languages_table(encoders: Sequence[str], split: str) -> str:
-    """Mean NDCG@10 by language, with the number of requests; one line for each catalog and encoder."""
+    """Mean NDCG@10 by language, its interval and the number of requests; a line for each catalog and encoder."""
     task = demo(split)
     tools = task.tools()
     rows: list[list[str]] = []
@@ -86,4 +86,4 @@ def _answerable(queries: Sequence[JudgedQuery], ids: set[str]) -> Iterator[Judge
 def _cells(queries: Sequence[JudgedQuery], values: dict[str, float]) -> Iterator[str]:
     for languages in (*((code,) for code in LANGUAGES), LANGUAGES[1:]):
         found = [100 * values[query.id] for query in queries if query.lang in languages]
-        yield f"{sum(found) / len(found):.1f} ({len(found)})" if found else "-"
+        yield f"{averaged(found)} of {len(found)}" if found else "-"

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.runner import answers_of
+from toolsearch.evaluation.comparison import interval
 from toolsearch.evaluation.judged import JudgedQuery, read_queries
 from toolsearch.evaluation.measures import measure
 from toolsearch.evaluation.runs import Answer
@@ -51,8 +54,13 @@ def page(folders: Sequence[Path]) -> str:
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    tasks = [{"name": name, "rows": _rows(queries, answers)} for name, queries, answers in _tasks(folder)]
+    tasks = [_task(name, _rows(queries, answers)) for name, queries, answers in _tasks(folder)]
     return {"run": _label(folder), "record": json.loads((folder / "record.json").read_text("utf-8")), "tasks": tasks}
+
+
+def _task(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    values = np.array([row["value"] for row in rows if row["value"] is not None], np.float64)
+    return {"name": name, "rows": rows, "interval": interval(values)}
 
 
 def _rows(queries: list[JudgedQuery], answers: list[Answer]) -> list[dict[str, Any]]:

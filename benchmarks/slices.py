@@ -13,10 +13,10 @@ from benchmarks.tasks import DEMO
 from toolsearch import ToolIndex, ToolSpec, open_encoder
 from toolsearch.catalog.sources import load
 from toolsearch.encoders.cached import CachedEncoder
-from toolsearch.evaluation.abstention import auc
+from toolsearch.evaluation.abstention import Abstention, auc
 from toolsearch.evaluation.calibrating import Sample, calibrated, confidence, likeness, samples
 from toolsearch.evaluation.judged import JudgedQuery, read_queries
-from toolsearch.evaluation.tables import table
+from toolsearch.evaluation.tables import rates, table
 from toolsearch.protocols import Encoder, ToolView
 from toolsearch.strategies.calibration import Calibration, Fitted
 from toolsearch.strategies.confidence import FIT
@@ -74,7 +74,7 @@ def slices_table(encoder_name: str = "builtin", strategy: str = "hybrid") -> str
             fitted += values
             passed += [(0 < value >= fit.threshold, answerable) for value, answerable in values]
         rows += [[f"{what}, as it is", *at_one(plain)], [f"{what}, fitted, one threshold", *at_one(fitted)]]
-        rows.append([f"{what}, fitted, a threshold a slice", *_shares(passed), f"{_area(fitted):.3f}"])
+        rows.append([f"{what}, fitted, a threshold a slice", *_cells(passed, fitted)])
     return table(["", "refused %", "false offers %", "AUC"], rows)
 
 
@@ -92,17 +92,20 @@ def _slice(tools: Sequence[ToolSpec], encoder: Encoder, strategy: str) -> Slice:
     )
 
 
-def at_one(pairs: Sequence[Pair]) -> list[str]:
-    """At the threshold that refuses REFUSED of the answerable ones of all slices."""
+def at_one(pairs: Sequence[Pair]) -> tuple[str, str, str]:
+    """At the threshold that refuses REFUSED of the answerable ones of all slices; cells with intervals."""
     right = sorted(value for value, answerable in pairs if answerable)
     bound = right[int(REFUSED * len(right))]
-    return [*_shares([(0 < value >= bound, answerable) for value, answerable in pairs]), f"{_area(pairs):.3f}"]
+    return _cells([(0 < value >= bound, answerable) for value, answerable in pairs], pairs)
 
 
-def _shares(passed: Sequence[tuple[bool, bool]]) -> list[str]:
+def _cells(passed: Sequence[tuple[bool, bool]], pairs: Sequence[Pair]) -> tuple[str, str, str]:
+    """Refused, false offers and AUC; which requests pass is told apart from their confidences."""
     right = [one for one, answerable in passed if answerable]
     wrong = [one for one, answerable in passed if not answerable]
-    return [f"{100 * (1 - sum(right) / len(right)):.1f}", f"{100 * sum(wrong) / len(wrong):.1f}"]
+    refused, offered = 1 - sum(right) / len(right), sum(wrong) / len(wrong)
+    found = Abstention(threshold=0.0, refused=refused, offered=offered, auc=_area(pairs))
+    return rates(found, len(right), len(wrong))
 
 
 def _area(pairs: Sequence[Pair]) -> float:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from benchmarks.agent.bill import Row
-from toolsearch.evaluation.comparison import interval
-from toolsearch.evaluation.tables import table
+from toolsearch.evaluation.tables import averaged, table
 
 CACHED_PRICE = 0.1
 """What a cached token costs, as a share of the price of one that is not."""
@@ -19,10 +16,10 @@ HEAD = (
     "requests a turn",
     "input tokens a turn",
     "not cached",
-    "cached",
+    "cached %",
     "billed",
-    "tool ready",
-    "ready at once",
+    "tool ready %",
+    "ready at once %",
 )
 
 
@@ -39,21 +36,17 @@ def bill_table(rows: Sequence[Row], sizes: Sequence[int], ways: Sequence[str]) -
 
 
 def _cells(rows: Sequence[Row]) -> list[str]:
-    needed = sum(r.needed for r in rows)
-    share = sum(r.cached for r in rows) / sum(r.input for r in rows)
     return [
-        f"{sum(r.requests for r in rows) / sum(r.turns for r in rows):.2f}",
+        _mean(rows, lambda r: r.requests / r.turns, 2),
         _mean(rows, lambda r: r.input / r.turns),
         _mean(rows, lambda r: (r.input - r.cached) / r.turns),
-        f"{100 * share:.0f} %",
+        _mean(rows, lambda r: 100 * r.cached / r.input),
         _mean(rows, lambda r: (r.input - (1 - CACHED_PRICE) * r.cached) / r.turns),
-        f"{100 * sum(r.ready for r in rows) / needed:.0f} %",
-        f"{100 * sum(r.at_once for r in rows) / needed:.0f} %",
+        _mean(rows, lambda r: 100 * r.ready / r.needed),
+        _mean(rows, lambda r: 100 * r.at_once / r.needed),
     ]
 
 
-def _mean(rows: Sequence[Row], of: Callable[[Row], float]) -> str:
+def _mean(rows: Sequence[Row], of: Callable[[Row], float], places: int = 0) -> str:
     """The mean over conversations, with its interval."""
-    values = np.array([of(row) for row in rows])
-    low, high = interval(values)
-    return f"{values.mean():,.0f} ({low:,.0f} to {high:,.0f})"
+    return averaged((of(row) for row in rows), places)

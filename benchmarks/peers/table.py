@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.runner import answers_of
-from toolsearch.evaluation.comparison import DRAWS, Difference, compare, holm, interval
+from toolsearch.evaluation.comparison import DRAWS, Difference, compare, holm
 from toolsearch.evaluation.judged import read_queries
 from toolsearch.evaluation.measures import measure
-from toolsearch.evaluation.tables import table
+from toolsearch.evaluation.tables import averaged, table
 
 NDCG, COMP = "nDCG@10", "COMP@10"
 Rows = NDArray[np.float64]
@@ -64,12 +64,14 @@ def peers_markdown(folders: Sequence[Path], against: str = "hybrid") -> str:
 def overview(systems: Sequence[System], base: System, names: Sequence[str]) -> str:
     """nDCG@10 of every part; means over the parts that a system and the base both did, each part alike.
 
-    A mean over fewer parts than all says how many.
+    Every figure has its interval; a mean over fewer parts than all says how many.
     """
     rows: list[list[str]] = []
     for system in systems:
         shared = [name for name in names if name in system.parts and name in base.parts]
-        cells = [_mean(system.parts[name].values[NDCG]) if name in system.parts else "-" for name in names]
+        cells = [
+            _with(100 * _array(system.parts[name].values[NDCG])) if name in system.parts else "-" for name in names
+        ]
         means = [_macro([_array(system.parts[name].values[measure_]) for name in shared]) for measure_ in (NDCG, COMP)]
         gaps = _macro([_gaps(base.parts[name], system.parts[name]) for name in shared])
         fewer = f" of {len(shared)}" if len(shared) < len(names) else ""
@@ -79,7 +81,7 @@ def overview(systems: Sequence[System], base: System, names: Sequence[str]) -> s
 
 
 def costs(systems: Sequence[System], names: Sequence[str]) -> str:
-    """Mean CPU of a request in ms, and seconds of CPU to build, by part."""
+    """Mean CPU of a request in ms with its interval, and seconds of CPU to build (one measurement), by part."""
     rows = [
         [system.name, *(_cost(system.parts[name]) if name in system.parts else "-" for name in names)]
         for system in systems
@@ -121,17 +123,16 @@ def _gaps(base: Done, other: Done) -> Rows:
     return _array(other.values[NDCG]) - _array(base.values[NDCG])
 
 
-def _mean(values: Mapping[str, float]) -> str:
-    return f"{100 * _array(values).mean():.1f}"
+def _own(system: System, name: str) -> str:
+    return _with(100 * _array(system.parts[name].values[NDCG])) if name in system.parts else "-"
 
 
 def _cost(done: Done) -> str:
-    return f"{done.cpu.mean():.1f} / {done.build:.0f}"
+    return f"{_with(done.cpu)} / {done.build:.0f}"
 
 
 def _with(rows: Rows, places: int = 1) -> str:
-    low, high = interval(rows)
-    return f"{rows.mean():.{places}f} ({low:.{places}f} to {high:.{places}f})"
+    return averaged(rows.tolist(), places)
 
 
 def _macro(parts: Sequence[Rows], seed: int = 0) -> str:

@@ -95,7 +95,7 @@ def test_the_table_has_a_row_for_every_case(index: ToolIndex) -> None:
         (True, 1, 2),
     ]
     text = bill_table(rows, [5], ["proxy", "whole"])
-    assert text.count(" 100 % |") == 2
+    assert text.count(" 100 (100 to 100) |") == 2
     assert text.count("not possible") == 2
 
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from benchmarks import __main__ as commands
 from benchmarks import runner
 from benchmarks.tasks import development_parts
+from toolsearch.evaluation.runs import Answer, write_run
 
 
 @pytest.fixture
@@ -27,16 +28,26 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return command
 
 
+def empty(folder: Path) -> Path:
+    """A run that answered nothing to the requests of the first part."""
+    folder.mkdir()
+    write_run([Answer(id="q1"), Answer(id="q2")], folder / "first.jsonl")
+    return folder
+
+
 def test_a_run_is_kept_compared_and_reported(invoke, data: Path, tmp_path: Path) -> None:
     """Tables hold every part and strategy; the page holds every answer and nothing from outside."""
     told = invoke("run", "--data", data, "--only", "first,second", "--strategies", "lexical,hybrid", "--name", "one")
     assert told.count("one/lexical") >= 2
+    figures = told.split("| first")[1].split("|")[2:10]
+    assert all("(" in figure and " to " in figure for figure in figures)
     runs = tmp_path / "runs"
     record = json.loads((runs / "one" / "hybrid" / "record.json").read_text("utf-8"))
     assert record["settings"] == {"encoder": "builtin", "k": 10, "strategy": "hybrid"}
     assert set(record["digests"]) == set(record["build"]) == {"first", "second"}
     compared = invoke("compare", runs / "one" / "lexical", runs / "one" / "hybrid")
     assert "| first " in compared
+    assert "rank in A" in invoke("compare", runs / "one" / "lexical", empty(runs / "one" / "none"))
     assert "| second" in compared
     page = runs / "page.html"
     assert "one/hybrid" in invoke("report", "--runs", runs, "--html", page)

@@ -79,6 +79,18 @@ def test_trec_topics_in_tags(tmp_path: Path) -> None:
     assert found == [("301", "International mail", {"t": 1}), ("302", "money back", {"u": 2})]
 
 
+def test_a_title_may_hold_a_sign_of_less(tmp_path: Path) -> None:
+    """Only tags of topics end a title; what else begins with `<` is part of the request."""
+    first = "<top><num>1</num><title>files with size < 5 MB and <b>no</b> owner</title></top>\n"
+    then = "<top>\n<num> 2\n<title> rows where a<b\nand c\n<narr> Narrative: a < c\n</top>\n"
+    write(tmp_path / "topics.txt", first + then)
+    write(tmp_path / "qrels.txt", "1 0 t 1\n2 0 u 1\n")
+    assert [q.query for q in read_queries(tmp_path)] == [
+        "files with size < 5 MB and <b>no</b> owner",
+        "rows where a<b and c",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -12,7 +12,7 @@ from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.evaluation.abstention import abstention, auc
 from toolsearch.evaluation.comparison import compare, holm, interval
 from toolsearch.evaluation.judged import JudgedQuery
-from toolsearch.evaluation.measures import by, mean, measure
+from toolsearch.evaluation.measures import mean, measure, parted
 from toolsearch.evaluation.runs import Answer, read_run, write_run
 
 QUERIES = [
@@ -40,10 +40,10 @@ def test_hand_computed_values() -> None:
     assert values["COMP@10"] == {"1": 1, "2": 1, "3": 0}
 
 
-def test_means_by_language() -> None:
-    """Groups average over their own requests, in percent."""
+def test_values_by_language() -> None:
+    """Groups hold the values of their own requests."""
     values = measure(QUERIES, [answer("1", "a"), answer("2", "c")])
-    assert by(QUERIES, values["R@5"], "lang") == {"de": 25.0, "en": 50.0}
+    assert parted(QUERIES, values["R@5"], "lang") == {"de": [0.5, 0.0], "en": [0.5]}
     assert mean({}) == 0
 
 

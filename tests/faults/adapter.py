@@ -15,6 +15,8 @@ import yaml
 
 from toolsearch import SearchResult, ToolIndex, ToolSpec
 from toolsearch.index.layout import Layout
+from toolsearch.questions import Decision, Question, State, YesNoAnswer
+from toolsearch.text import request_terms
 from toolsearch.tool import Tool
 
 if TYPE_CHECKING:
@@ -126,6 +128,15 @@ class TableEncoder:
         return (row / (np.linalg.norm(row) or 1)).astype(np.float32)
 
 
+class WordsJudge:
+    """Gives a tool the chance that is its share of the request's words."""
+
+    async def decide(self, state: State, questions: Mapping[str, Question]) -> Decision:
+        asked = set(request_terms(str(state)))
+        shares = {name: len(asked & set(request_terms(one.text))) / len(asked) for name, one in questions.items()}
+        return Decision(answers={name: YesNoAnswer(share) for name, share in shares.items()})
+
+
 def ring(arguments: Mapping[str, Any], context: object) -> str:
     """What runs the tools that have an executor."""
     return "rung"
@@ -133,6 +144,8 @@ def ring(arguments: Mapping[str, Any], context: object) -> str:
 
 class Bench:
     """One index in a folder, and what a fixture's steps do to it."""
+
+    strategy = "hybrid"
 
     def __init__(self, case: Mapping[str, Any], root: Path, encoder: Encoder | str) -> None:
         self.root, self.encoder = root, encoder
@@ -149,7 +162,9 @@ class Bench:
 
     def search(self, step: Mapping[str, Any]) -> None:
         text = str(step.get("before", "")) * int(step.get("times", 1)) + str(step["search"])
-        found = self.index.search(text, k=step.get("k", 5), strategy=step.get("strategy", "hybrid"))
+        strategy = step.get("strategy", self.strategy)
+        judge = WordsJudge() if strategy.endswith("+judge") else None
+        found = self.index.retriever(strategy, judge=judge).search([text], self.index.view(), step.get("k", 5))
         for key, value in step["expect"].items():
             CHECKS[key](found, value)
         self._encoded(step)

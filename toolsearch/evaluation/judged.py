@@ -23,7 +23,8 @@ MAX_FILE = 512_000_000
 
 
 _HEADER = ["query-id", "corpus-id", "score"]
-_FIELD = re.compile(r"<(num|title)>([^<]*)")
+_FIELD = re.compile(r"<(num|title)>(.*?)(?=</?(?:top|num|title|desc|narr)>|^\s*<\w+>|\Z)", re.DOTALL | re.MULTILINE)
+"""A field of a topic: up to its end, another field or the topic's end; any other `<` belongs to its text."""
 
 
 class _Grade(NamedTuple):

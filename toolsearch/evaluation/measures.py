@@ -44,13 +44,13 @@ def mean(values: Mapping[str, float]) -> float:
     return 100 * sum(values.values()) / len(values) if values else 0.0
 
 
-def by(queries: Sequence[JudgedQuery], values: Mapping[str, float], attribute: str) -> dict[str, float]:
-    """Means in percent per split, kind or lang."""
-    groups: dict[str, dict[str, float]] = defaultdict(dict)
+def parted(queries: Sequence[JudgedQuery], values: Mapping[str, float], attribute: str) -> dict[str, list[float]]:
+    """The values per split, kind or lang, groups by name."""
+    groups: dict[str, list[float]] = defaultdict(list)
     for query in queries:
         if query.id in values:
-            groups[str(getattr(query, attribute))][query.id] = values[query.id]
-    return {name: mean(group) for name, group in sorted(groups.items())}
+            groups[str(getattr(query, attribute))].append(values[query.id])
+    return dict(sorted(groups.items()))
 
 
 def _complete(judged: Mapping[str, Mapping[str, int]], found: Mapping[str, list[str]], k: int) -> dict[str, float]:

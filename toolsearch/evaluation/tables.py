@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, median
 
-from toolsearch.evaluation.abstention import REFUSALS, abstention
+from toolsearch.evaluation.abstention import REFUSALS, Abstention, abstention
 from toolsearch.evaluation.comparison import Difference, interval
 from toolsearch.evaluation.judged import JudgedQuery
-from toolsearch.evaluation.measures import MEASURES, PerQuery, by, mean, measure
+from toolsearch.evaluation.measures import MEASURES, PerQuery, measure, parted
 from toolsearch.evaluation.runs import Answer
+from toolsearch.evaluation.uncertainty import auc_interval, share_interval
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -25,34 +26,41 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [first, marks, *body])
 
 
-def summary(values: PerQuery, answers: Sequence[Answer]) -> list[str]:
-    """Cells of one run: the measures with the interval of the first, CPU per request, tokens."""
+def bounded(figure: float, bounds: tuple[float, float], places: int = 1) -> str:
+    """A figure with its interval behind it."""
+    low, high = bounds
+    return f"{figure:,.{places}f} ({low:,.{places}f} to {high:,.{places}f})"
+
+
+def averaged(values: Iterable[float], places: int = 1) -> str:
+    """The mean of the values with its interval."""
     import numpy as np
 
-    cells: list[str] = []
-    for position, name in enumerate(MEASURES):
-        cell = f"{mean(values[name]):.1f}"
-        if position == 0:
-            low, high = interval(100 * np.array(list(values[name].values())))
-            cell += f" ({low:.1f} to {high:.1f})"
-        cells.append(cell)
-    cpu = f"{median(a.cpu for a in answers):.1f}" if answers else "0"
-    tokens = f"{fmean(a.tokens for a in answers):.0f}" if answers else "0"
-    return [*cells, cpu, tokens]
+    rows = np.array(list(values), np.float64)
+    return bounded(float(rows.mean()) if len(rows) else 0.0, interval(rows), places)
+
+
+def shared(share: float, count: int) -> str:
+    """A share of `count` cases, from 0 to 1, in percent with its interval."""
+    low, high = share_interval(share, count)
+    return bounded(100 * share, (100 * low, 100 * high))
+
+
+def summary(values: PerQuery, answers: Sequence[Answer]) -> list[str]:
+    """Cells of one run: each measure, CPU and tokens a request, all with intervals."""
+    cells = [averaged(100 * value for value in values[name].values()) for name in MEASURES]
+    return [*cells, averaged(a.cpu for a in answers), averaged((a.tokens for a in answers), 0)]
 
 
 HEAD = [*MEASURES, "CPU ms", "tokens"]
 
 
 def groups(queries: Sequence[JudgedQuery], values: PerQuery, attribute: str) -> str:
-    """Means by split, kind or lang; empty when the requests carry none."""
-    counts = {
-        name: len([q for q in queries if getattr(q, attribute) == name])
-        for name in {getattr(q, attribute) for q in queries}
-    }
-    columns = {name: by(queries, values[name], attribute) for name in MEASURES}
+    """Means by split, kind or lang, with intervals; empty when the requests carry none."""
+    counts = Counter(getattr(query, attribute) for query in queries)
+    columns = {name: parted(queries, values[name], attribute) for name in MEASURES}
     names = [name for name in columns[MEASURES[0]] if name]
-    rows = [[name, counts[name], *(f"{columns[m][name]:.1f}" for m in MEASURES)] for name in names]
+    rows = [[name, counts[name], *(averaged(100 * v for v in columns[m][name]) for m in MEASURES)] for name in names]
     return table([attribute, "requests", *MEASURES], rows) if rows else ""
 
 
@@ -78,7 +86,7 @@ OFFERS = ["allowed refusals", "refused", "false offers", "AUC"]
 OFFERS_LEGEND = """Refused: share of the answerable requests, in percent, below the confidence at which no more
 than allowed are. False offers: share of the other requests above it. AUC: how often an answerable request has a
 higher confidence than one that is not (1 always, 0.5 as by chance)."""
-LEGEND = """CPU: milliseconds a request. Tokens: estimate of what a model reads of the tools found for a request.
+LEGEND = """CPU: milliseconds a request, mean. Tokens: estimate of what a model reads of the tools found for a request.
 In brackets: where the true mean lies in 95 of 100 such measurements."""
 
 
@@ -90,13 +98,19 @@ def offers(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> list[li
     right, wrong = _parted(queries, answers)
     found: dict[tuple[str, ...], list[str]] = {}
     for allowed, row in zip(REFUSALS, abstention(right, wrong), strict=False):
-        cells = (f"{100 * row.refused:.1f}", f"{100 * row.offered:.1f}", f"{row.auc:.3f}")
+        cells = rates(row, len(right), len(wrong))
         found.setdefault(cells, []).append(f"{100 * allowed:.0f} %")
     return [[" and ".join(allowed), *cells] for cells, allowed in found.items()]
 
 
+def rates(found: Abstention, right: int, wrong: int) -> tuple[str, str, str]:
+    """Refused, offered and AUC of so many answerable and other requests, each with its interval."""
+    area = bounded(found.auc, auc_interval(found.auc, right, wrong), 3)
+    return shared(found.refused, right), shared(found.offered, wrong), area
+
+
 def overview(queries: Sequence[JudgedQuery], answers: Sequence[Answer]) -> str:
-    """All figures of one run: means with an interval, abstention, and means by split, kind and language."""
+    """All figures of one run: means, abstention, and means by split, kind and language, all with intervals."""
     values = measure(queries, answers)
     right, _ = _parted(queries, answers)
     parts = [table(["requests", *HEAD], [[len(right), *summary(values, right)]])]

@@ -60,13 +60,17 @@ class Count:
         )
 
     def wary(self, sure: float) -> Count:
-        """The same; where no row is as near as `sure`, similarity has less of a say and brings up no row by itself."""
+        """The same; where no row is as near as `sure`, similarity has less of a say and brings up no row by itself.
+
+        Where similarity was to decide alone it has none then: what it says of such a request is chance.
+        """
         if self.ballot.foreign or self.cosines is None or not len(self.rows):
             return self
         best = float(self.cosines.max())
         if best >= sure:
             return self
-        return replace(self, ballot=replace(self.ballot, share=self.ballot.share * max(0.0, best) / sure, wary=True))
+        share = self.ballot.share * max(0.0, best) / sure if self.ballot.share < 1 else 0.0
+        return replace(self, ballot=replace(self.ballot, share=share, wary=True))
 
     def votes(self) -> Points:
         """The fused score of each row, float64."""

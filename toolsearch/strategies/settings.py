@@ -65,13 +65,4 @@ class Settings:
 
 HYBRID = Settings()
 WORDS = Settings(similarity=0.0)
-VECTOR = Settings(
-    similarity=1.0,
-    clauses=0,
-    corrections=False,
-    floor=-1.0,
-    foreign_floor=-1.0,
-    sure=-1.0,
-    foreign_share=1.0,
-    local_share=1.0,
-)
+VECTOR = Settings(similarity=1.0, clauses=0, foreign_share=1.0, local_share=1.0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from toolsearch.errors import InvalidInput
+from toolsearch.products import products
 from toolsearch.protocols import Encoder, ToolSearchRequest, ToolSearchResult
 from toolsearch.strategies.calls import SearchTool, check_results, found_text
 from toolsearch.tool import ToolSpec
@@ -121,7 +122,7 @@ class VectorStrategy:
             return []
         texts = [self.format(spec) for spec in specs]
         vectors = self.cache.get(texts, self._encode) if self.cache_embeddings else self._encode(texts)
-        relevance = (vectors @ asked + 1) / 2
+        relevance = (products(vectors, asked) + 1) / 2
         order = np.argsort(-relevance, kind="stable")
         return [int(place) for place in order if relevance[place] >= self.min_score][: self.max_results]
 
