@@ -114,6 +114,7 @@ def peers(
     strategies: Annotated[str, typer.Option(help="Our own, separated by commas.")] = "simple,lexical,vector,hybrid",
     limit: Annotated[int, typer.Option(help="Tools to keep of each catalog, needed ones first; 0 keeps all.")] = 0,
     requests: Annotated[int, typer.Option(help="Requests of each task, evenly picked; 0 for all.")] = 0,
+    fill: Annotated[int, typer.Option(help="Fill the first task's catalog up to so many tools by made-up ones.")] = 0,
     seconds: Annotated[int, typer.Option(help="CPU that a peer may take for one task's requests.")] = 600,
     environments: Annotated[
         Path | None, typer.Option(envvar="TOOLSEARCH_PEERS", help="Folder of environments that are there already.")
@@ -123,7 +124,7 @@ def peers(
     """Run what others would pick on the same catalogs and requests, beside our own strategies."""
     tasks = _wanted(list(development_parts(data)) if data else [demo("development")], only)
     tasks = [evenly(replace(task, limit=limit), requests) for task in tasks]
-    order = Order(peers=_names(peers), strategies=_names(strategies), seconds=seconds, made=environments)
+    order = Order(peers=_names(peers), strategies=_names(strategies), seconds=seconds, made=environments, tools=fill)
     out = _place(name)
     print(peers_markdown(run_peers(tasks, order, out)))
     print(f"\nkept in {out}")

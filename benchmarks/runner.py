@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from toolsearch import ToolIndex
 from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.evaluation.record import Record, catalog_digest, folder_size, origin, queries_digest, settings_digest
 from toolsearch.evaluation.runs import Answer, read_run, run, write_run
+from toolsearch.protocols import Encoder
 from toolsearch.strategies.settings import Settings
 
 HERE = Path(__file__).parent
@@ -25,11 +27,12 @@ K = 10
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A folder with the index of a task's catalog; seconds of CPU that building it took, bytes on disk."""
+    """A folder with the index of a task's catalog; seconds of CPU that building it took, bytes on disk, the encoder."""
 
     folder: Path
     seconds: float
     size: int
+    encoder: Encoder | str
 
 
 class Kept:
@@ -65,16 +68,17 @@ class Kept:
         Record(**origin(), seed=0, settings=self._settings, **self._seen).write(self.folder / "record.json")
 
 
-def build(task: Task, encoder: str) -> Built:
+def build(task: Task, encoder: Encoder | str) -> Built:
     """The index of the task's catalog, kept between runs together with what it took to build."""
     tools = task.tools()
-    name = f"{task.catalog}-{encoder.replace('/', '_')}-{catalog_digest(tools)[:12]}"
+    named = encoder if isinstance(encoder, str) else encoder.id[:40]
+    name = f"{task.catalog}-{re.sub(r'[^A-Za-z0-9.:#-]', '_', named)}-{catalog_digest(tools)[:12]}"
     place, told = RUNS / "indexes" / name, RUNS / "indexes" / f"{name}.seconds"
     started = time.process_time()
     ToolIndex.build(place, tools, encoder=encoder).close()
     if not told.exists():
         told.write_text(str(time.process_time() - started), "utf-8")
-    return Built(place, float(told.read_text("utf-8")), folder_size(place))
+    return Built(place, float(told.read_text("utf-8")), folder_size(place), encoder)
 
 
 def run_all(tasks: Iterable[Task], strategies: Sequence[str], *, out: Path, encoder: str = "builtin") -> list[Path]:
@@ -99,7 +103,8 @@ def run_one(task: Task, built: Built, strategy: str, progress: Progress | None =
     pairs = [(query.id, query.query) for query in task.queries]
     bar = progress.add_task(f"{task.name} {strategy}", total=len(pairs)) if progress else None
     answers: list[Answer] = []
-    with ToolIndex.open(built.folder, read_only=True) as index:
+    known = None if isinstance(built.encoder, str) else built.encoder
+    with ToolIndex.open(built.folder, read_only=True, encoder=known) as index:
         retriever, view = index.retriever(strategy), index.view()
         retriever.search([task.queries[0].query], view, K)
         for answer in run(retriever, view, pairs, k=K):

@@ -26,12 +26,14 @@ class Task:
     queries: tuple[JudgedQuery, ...]
     limit: int = 0
     """Tools to keep of the catalog, those that requests need first; 0 keeps all."""
+    more: tuple[ToolSpec, ...] = ()
+    """Made-up tools behind those of the catalog."""
 
     def tools(self) -> list[ToolSpec]:
         """The catalog, in its order."""
         found = _catalog(self.source)
         if not self.limit or self.limit >= len(found):
-            return list(found)
+            return [*found, *self.more]
         needed = {tool for query in self.queries for tool in query.relevant}
         others = (tool.id for tool in found if tool.id not in needed)
         kept = needed | set(islice(others, max(0, self.limit - len(needed))))

@@ -2,20 +2,23 @@
 
 What was encoded is kept in a file for the next run; a text from it counts as much CPU as it took when it was encoded.
 
-python -m benchmarks.peers.encoder [FOLDER]
+python -m benchmarks.peers.encoder [FOLDER] [VECTORS]
+
+VECTORS is a file of `filling` with the vectors of made-up tools, which are known by the number in their names.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -27,6 +30,17 @@ if TYPE_CHECKING:
     from toolsearch.protocols import Encoder, Floats, Role
 
 ONE = Lock()
+MEMORY = "vectors.sqlite3"
+"""The file of what was encoded."""
+_MARK = re.compile(r"[_ ]x ?(\d+) ?x\b")
+
+
+class Timed(Protocol):
+    """Gives vectors and the CPU that they took, in ms."""
+
+    def encode(self, texts: Sequence[str], role: Role) -> tuple[list[Floats], float]:
+        """A vector for each text, and the CPU."""
+        ...
 
 
 class Remembered:
@@ -60,11 +74,27 @@ class Remembered:
         return hashlib.sha256(f"{self._encoder.id}\0{role}\0{text}".encode()).digest()
 
 
+class Filled:
+    """An encoder that reads vectors of made-up tools from a file; they count no CPU."""
+
+    def __init__(self, inner: Timed, file: Path) -> None:
+        self._inner = inner
+        self._rows: Floats = np.load(file, mmap_mode="r")
+
+    def encode(self, texts: Sequence[str], role: Role) -> tuple[list[Floats], float]:
+        """A vector for each text, and the CPU of those that were encoded."""
+        marks = [_MARK.search(text) for text in texts]
+        real = [text for text, mark in zip(texts, marks, strict=True) if mark is None]
+        vectors, ms = self._inner.encode(real, role) if real else ([], 0.0)
+        rest = iter(vectors)
+        return [next(rest) if mark is None else np.array(self._rows[int(mark[1])]) for mark in marks], ms
+
+
 class Handler(BaseHTTPRequestHandler):
     """Answers POST with vectors, one request at a time, so that the CPU is the request's."""
 
     protocol_version = "HTTP/1.1"
-    source: Remembered
+    source: Timed
     spent = 0.0
 
     def do_GET(self) -> None:
@@ -92,9 +122,10 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: the benchmark prints what matters."""
 
 
-def serve(folder: str = "") -> None:
+def serve(folder: str = "", made: str = "") -> None:
     """Serve until the process ends; the first line on standard output is the port."""
-    Handler.source = Remembered(open_encoder("builtin"), Path(folder) / "vectors.sqlite3" if folder else ":memory:")
+    known = Remembered(open_encoder("builtin"), Path(folder) / MEMORY if folder else ":memory:")
+    Handler.source = Filled(known, Path(made)) if made else known
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_port, flush=True)
     sys.stdout.close()

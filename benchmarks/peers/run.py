@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.peers.environments import HERE, environment, requirements
+from benchmarks.peers.filling import fill
 from benchmarks.runner import RUNS, Kept, build, run_one
 from benchmarks.tasks import Task
 from toolsearch import ToolSpec
@@ -33,12 +34,16 @@ class TooSlow(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """Who is asked. `seconds` is the CPU that a peer may take for one task's requests; `made` holds environments."""
+    """Who is asked. `seconds` is the CPU that a peer may take for one task's requests; `made` holds environments.
+
+    With `tools` the first task alone is asked, over its catalog filled up to so many.
+    """
 
     peers: Sequence[str]
     strategies: Sequence[str]
     seconds: int = 600
     made: Path | None = None
+    tools: int = 0
 
 
 def run_peers(tasks: Sequence[Task], order: Order, out: Path) -> list[Path]:
@@ -50,11 +55,13 @@ def run_peers(tasks: Sequence[Task], order: Order, out: Path) -> list[Path]:
     theirs = {
         peer: Kept(out / peer, {"strategy": peer, "k": 10, "packages": requirements(peer)}) for peer in order.peers
     }
+    filling = fill(tasks[0], order.tools, RUNS) if order.tools else None
+    tasks = [filling.task] if filling else tasks
     large = [task for task in tasks if len(task.tools()) > LARGE]
-    with encoder(RUNS) as url:
+    with encoder(RUNS, filling and filling.file) as url:
         for group in ([task for task in tasks if task not in large], large):
             for task in group:
-                built = build(task, "builtin")
+                built = build(task, filling.encoder if filling else "builtin")
                 for name, kept in ours.items():
                     kept.add(task, run_one(task, built, name), built)
             for peer, kept in theirs.items():
@@ -74,9 +81,13 @@ def _peer(peer: str, task: Task, order: Order, kept: Kept, url: str) -> None:
 
 
 @contextmanager
-def encoder(folder: Path | None = None) -> Iterator[str]:
-    """The shared encoder's address while the block runs; in a folder it keeps what it encoded."""
-    command = [sys.executable, "-m", "benchmarks.peers.encoder", *([str(folder)] if folder else [])]
+def encoder(folder: Path | None = None, made: Path | None = None) -> Iterator[str]:
+    """The shared encoder's address while the block runs; in a folder it keeps what it encoded.
+
+    `made` is a file with the vectors of made-up tools.
+    """
+    given = [str(one) for one in (folder, made) if one]
+    command = [sys.executable, "-m", "benchmarks.peers.encoder", *given]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent.parent) as process:
         try:
             said = process.stdout.readline() if process.stdout else ""
