@@ -164,7 +164,7 @@ class Bench:
         text = str(step.get("before", "")) * int(step.get("times", 1)) + str(step["search"])
         strategy = step.get("strategy", self.strategy)
         judge = WordsJudge() if strategy.endswith("+judge") else None
-        found = self.index.retriever(strategy, judge=judge).search([text], self.index.view(), step.get("k", 5))
+        found = self.index.search(text, k=step.get("k", 5), strategy=self.index.retriever(strategy, judge=judge))
         for key, value in step["expect"].items():
             CHECKS[key](found, value)
         self._encoded(step)

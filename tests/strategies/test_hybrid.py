@@ -204,6 +204,14 @@ def test_corrections_look_only_at_what_the_caller_sees() -> None:
     assert result.notes == ()
 
 
+def test_a_small_word_of_the_language_is_no_short_form() -> None:
+    """Spanish "del" asks for nothing to be deleted; English "del" does."""
+    tools = [tool("delete_note", "Delete a note"), tool("borrar_nota", "Borrar la nota del cliente")]
+    assert "delet" not in str(find("la nota del cliente", tools, vectors=False).hits[0].reasons)
+    assert find("la nota del cliente", tools, vectors=False).ids == ["borrar_nota"]
+    assert find("del note", tools, vectors=False).ids[0] == "delete_note"
+
+
 def test_abbreviations_are_written_out() -> None:
     """A short form finds what is spelled out, and a long form finds the short one."""
     tools = [tool("list_kubernetes_pods"), tool("open_pull_request"), tool("dump_db"), tool("water_plants")]

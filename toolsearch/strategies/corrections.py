@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from toolsearch.fields import field_texts
 from toolsearch.language import language, latin_language
 from toolsearch.protocols import Corpus, Encoder, ToolView
 from toolsearch.stemming import STEMMERS
+from toolsearch.stopwords import STOP_WORDS
 from toolsearch.strategies.abbreviations import ABBREVIATIONS, LONG_FORMS
 from toolsearch.strategies.settings import Settings
 from toolsearch.text import known_term, request_terms, spaced, term, terms_of, words
@@ -70,9 +72,10 @@ def _read(text: str, view: ToolView, settings: Settings) -> Reading:
     terms = dict(written)
     _, counts = view.corpus.frequencies(written, view.allowed)
     spelt: list[str] = _WORD.findall(text.lower())
-    for extra in _other_forms(spelt, counts):
+    short = {} if ABBREVIATIONS.keys().isdisjoint(spelt) else _short_forms(text, spelt)
+    for extra in _other_forms(spelt, short, counts):
         terms.setdefault(extra, settings.corrected)
-    read_as = text if ABBREVIATIONS.keys().isdisjoint(spelt) else _WORD.sub(_long_form, text)
+    read_as = _WORD.sub(partial(_long_form, short), text) if short else text
     notes: list[str] = []
     doubtful = _unknown(text, counts) if len(written) <= settings.corrected_terms else ()
     for word in list(doubtful)[:MOST]:
@@ -86,11 +89,21 @@ def _read(text: str, view: ToolView, settings: Settings) -> Reading:
     return Reading(text=read_as, terms=terms, length=len(written), notes=tuple(notes))
 
 
-def _other_forms(spelt: Sequence[str], counts: Mapping[str, int]) -> Iterator[str]:
+def _short_forms(text: str, spelt: Sequence[str]) -> dict[str, str]:
+    """Short forms in a text and what they stand for; a small word of its language, as Spanish "del", is none.
+
+    One that begins the text says nothing of the language.
+    """
+    spoken = latin_language(text.strip().partition(" ")[2] if spelt[0] in ABBREVIATIONS else text)
+    small = STOP_WORDS.get(spoken, ())
+    return {word: ABBREVIATIONS[word] for word in spelt if word in ABBREVIATIONS and word not in small}
+
+
+def _other_forms(spelt: Sequence[str], short: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[str]:
     """Terms of what short forms stand for; and the short form of a word that no tool has."""
     for word in spelt:
-        if word in ABBREVIATIONS:
-            yield from words(ABBREVIATIONS[word], "en")
+        if word in short:
+            yield from words(short[word], "en")
         elif word in LONG_FORMS and not counts.get(known_term(word, "en"), 1):
             yield from words(LONG_FORMS[word], "en")
 
@@ -104,8 +117,8 @@ def _unknown(text: str, counts: Mapping[str, int]) -> Iterator[str]:
             yield word
 
 
-def _long_form(word: re.Match[str]) -> str:
-    return ABBREVIATIONS.get(word.group().lower(), word.group())
+def _long_form(short: Mapping[str, str], word: re.Match[str]) -> str:
+    return short.get(word.group().lower(), word.group())
 
 
 def _may_be_a_slip(word: str, text: str, view: ToolView) -> bool:
