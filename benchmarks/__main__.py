@@ -126,8 +126,10 @@ def peers(
     tasks = [evenly(replace(task, limit=limit), requests) for task in tasks]
     order = Order(peers=_names(peers), strategies=_names(strategies), seconds=seconds, made=environments, tools=fill)
     out = _place(name)
-    print(peers_markdown(run_peers(tasks, order, out)))
-    print(f"\nkept in {out}")
+    folders = run_peers(tasks, order, out)
+    if order.strategies:
+        print(peers_markdown(folders, "hybrid" if "hybrid" in order.strategies else order.strategies[0]))
+    print(f"\nkept in {out}; python -m benchmarks table {out} joins what is run in parts")
 
 
 @app.command()

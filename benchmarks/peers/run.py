@@ -60,7 +60,7 @@ def run_peers(tasks: Sequence[Task], order: Order, out: Path) -> list[Path]:
     large = [task for task in tasks if len(task.tools()) > LARGE]
     with encoder(RUNS, filling and filling.file) as url:
         for group in ([task for task in tasks if task not in large], large):
-            for task in group:
+            for task in group if ours else ():
                 built = build(task, filling.encoder if filling else "builtin")
                 for name, kept in ours.items():
                     kept.add(task, run_one(task, built, name), built)
