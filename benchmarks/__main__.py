@@ -214,8 +214,8 @@ def cpu(
 def report(runs: Path = RUNS, html: Path = RUNS / "report.html") -> None:
     """Markdown on standard output, and one self-contained page with plots and a failure browser."""
     folders = sorted(path.parent for path in runs.rglob("record.json"))
-    print(reports.markdown(folders))
     html.write_text(reports.page(folders), "utf-8")
+    print(reports.markdown(folders))
 
 
 @app.command()
