@@ -16,6 +16,8 @@ from benchmarks.scale.measure import Size, built, compared, measured
 from benchmarks.scale.others import Bound
 from toolsearch.evaluation.record import origin
 
+ROUND, TENTHS = 100, 3
+"""From here on figures are shown without decimals, or with one."""
 PEERS_AT: Final = 100_000
 """Peers are asked at the largest size up to this one."""
 
@@ -29,6 +31,7 @@ def scale(
     seconds: Annotated[int, typer.Option(help="CPU that a peer may take.")] = 300,
     keep: Annotated[Path | None, typer.Option(help="Where indexes stay; those that are there are not built.")] = None,
     jobs: Annotated[int, typer.Option(help="Processors that a build may use.")] = 1,
+    build_only: Annotated[bool, typer.Option("--build-only", help="Ask nothing yet; with --keep.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of tools and vectors.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
 ) -> None:
@@ -40,7 +43,7 @@ def scale(
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) if keep is None else keep / str(tools)
             size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=place / "index", jobs=jobs)
-            found.append({**_built(size), **_alone(measured, size)})
+            found.append({**_built(size), **({} if build_only else _alone(measured, size))})
         if tools == compare_at:
             bound = Bound(seconds=seconds, environments=environments)
             found[-1] |= compared(tuple(peers.split(",")), size, bound)
@@ -74,4 +77,6 @@ def table(found: list[dict[str, Any]]) -> str:
 
 
 def _shown(value: Any) -> str:
-    return "" if value is None else f"{value:,.2f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    return f"{value:,.0f}" if value >= ROUND else f"{value:.1f}" if value >= TENTHS else f"{value:.2f}"

@@ -28,6 +28,7 @@ BATCH: Final = 500
 ASKED: Final = 40
 K: Final = 5
 DEPTH: Final = 50
+STAGES: Final = ("read", "encode", "analyse", "train", "write")
 SAID: Final = 10.0
 """Seconds between two lines about a build."""
 FLAT: Final = 5
@@ -57,12 +58,12 @@ def built(size: Size) -> dict[str, Any]:
     return {
         "tools": size.tools,
         "vectors": "real" if size.real else "perturbed",
-        "build s": sum(course.spent.values()),
-        **{f"build, {stage} s": spent for stage, spent in course.spent.items()},
-        "build wall s": course.wall,
-        "build, peak memory MB": max(course.memory.values()) - idle,
-        **{f"build, {stage} peak memory MB": memory - idle for stage, memory in course.memory.items()},
-        "disk MB": folder_size(size.folder) / 1e6,
+        "build, CPU s": sum(course.spent.values()),
+        "of it " + " / ".join(STAGES): " / ".join(f"{course.spent.get(stage, 0.0):.0f}" for stage in STAGES),
+        "build, s by the clock": course.wall,
+        "build, most memory above the process's start, MB": max(course.memory.values()) - idle,
+        "of it in " + " / ".join(STAGES): " / ".join(f"{course.memory.get(one, idle) - idle:.0f}" for one in STAGES),
+        "disk, MB": folder_size(size.folder) / 1e6,
     }
 
 
@@ -104,15 +105,16 @@ def measured(size: Size) -> dict[str, Any]:
     encoder = _encoder(size, recipes)
     idle, before, wall = _memory(), time.process_time(), time.perf_counter()
     index = ToolIndex.open(size.folder, encoder=encoder or "builtin")
-    figures: dict[str, Any] = {"open": _ms(before), "open wall": (time.perf_counter() - wall) * 1e3}
+    figures: dict[str, Any] = {"open": _ms(before), "open, by the clock": (time.perf_counter() - wall) * 1e3}
     requests = _requests(recipes)
     with index:
         figures |= _queries(index, requests)
-        figures["serving, memory MB"] = _memory() - idle
-        figures["of it mapped from files MB"] = _mapped()
+        figures["serving, memory of the whole process, MB"] = _memory()
+        figures["of it mapped from files, MB"] = _mapped()
+        figures["of it above the process's start, MB"] = _memory() - idle
         figures |= _bare(index, requests, figures["hybrid"])
         figures |= _changes(index, recipes, size)
-    figures["disk after changes MB"] = folder_size(size.folder) / 1e6
+    figures["disk after changes, MB"] = folder_size(size.folder) / 1e6
     return figures
 
 
@@ -149,30 +151,33 @@ def _encoder(size: Size, recipes: Recipes) -> PerturbedEncoder | None:
 
 def _queries(index: ToolIndex, requests: Sequence[str]) -> dict[str, float]:
     """Each way of asking, vectors of the requests known beforehand."""
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     for name in ("lexical", "vector", "hybrid"):
         found[name] = _each(requests, _asker(index, name))
     for tag, share in SHARES:
         view = index.view(filter={"eq": ["tags", tag]})
-        found[f"hybrid, {share:.1%} kept"] = _each(requests, _asker(index, "hybrid", view))
-    found["two threads"] = _two_threads(requests, _asker(index, "hybrid"))
+        found[f"hybrid, filter keeps {share:.1%}"] = _each(requests, _asker(index, "hybrid", view))
+    found["two threads over one, by the clock"] = _two_threads(requests, _asker(index, "hybrid"))
     return found
 
 
-def _bare(index: ToolIndex, requests: Sequence[str], hybrid: float) -> dict[str, float]:
+def _bare(index: ToolIndex, requests: Sequence[str], hybrid: float) -> dict[str, Any]:
     """The bare engines on the same requests: scores, their statistics and the best rows."""
     view = index.view()
     corpus, encoder, dense = view.corpus, view.corpus.encoder, view.corpus.dense
     terms = {request: request_terms(request) for request in requests}
-    found = {"words engine": _each(requests, lambda r: _scored(corpus.lexical.score_many([terms[r]], view.allowed)[0]))}
+    found: dict[str, Any] = {}
+    found["bare words engine"] = _each(
+        requests, lambda r: _scored(corpus.lexical.score_many([terms[r]], view.allowed)[0])
+    )
     if encoder is None or dense is None:
         return found
     vectors = {request: encoder.encode([request], "query")[0] for request in requests}
-    found["vector engine"] = _each(requests, lambda r: _scored(dense.score_many([vectors[r]], view.allowed)[0]))
-    found["recall"] = getattr(dense, "recall", lambda: None)() or 1.0
-    found["faiss flat"] = _flat(dense, vectors)
-    engines = found["words engine"] + found["vector engine"]
-    return {**found, "hybrid beyond engines": hybrid - engines, "hybrid over engines": hybrid / engines}
+    found["bare vector engine"] = _each(requests, lambda r: _scored(dense.score_many([vectors[r]], view.allowed)[0]))
+    found["recall of approximate similarity"] = getattr(dense, "recall", lambda: None)() or 1.0
+    found["plain faiss scan"] = _flat(dense, vectors)
+    engines = found["bare words engine"] + found["bare vector engine"]
+    return {**found, "hybrid over the bare engines": f"{hybrid / engines:.2f}x"}
 
 
 def _scored(scores: Any) -> None:
@@ -233,7 +238,11 @@ def _changes(index: ToolIndex, recipes: Recipes, size: Size) -> dict[str, float]
         index.remove([spec.id for spec in specs[start : start + BATCH : 5]])
     many = _ms(before) / 1e3
     index.remove([spec.id for spec in specs])
-    return {"one change": one, "one change wall": seen, "10,000 changes s": many}
+    return {
+        "one change, until a search shows it": one,
+        "one change, by the clock": seen,
+        "10,000 changes, CPU s": many,
+    }
 
 
 def _memory() -> float:
