@@ -9,7 +9,7 @@ import pytest
 
 from tests.index.catalogs import by_vectors, catalog, tool
 from toolsearch.engines import approximate, dense, nearest
-from toolsearch.index import derived, keeper
+from toolsearch.index import derived, keeper, room, state
 from toolsearch.index.layout import Layout
 from toolsearch.index.tool_index import ToolIndex
 
@@ -72,3 +72,34 @@ def test_a_damaged_approximate_index_is_made_again(root: Path, damage: str) -> N
         assert by_vectors(index, f"tool 7: {tool(7).description}", 1)[0][0] == "tool_7"
     with opened(root) as again:
         assert again.verify().ok
+
+
+def test_a_compacted_base_is_read_from_its_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After compacting, the vectors that are searched lie in the files just written; what changed meanwhile is kept."""
+    monkeypatch.setattr(state, "SMALL", 10)
+    monkeypatch.setattr(room, "LARGE", 1)
+    with opened(root) as index:
+        for number in range(900, 940):
+            index.upsert([tool(number, f"quartz lantern {number}")])
+        index._writer.settled()
+        newest = derived.newest(Layout(root))
+        base = index._parts.keeper.current().base
+        assert newest is not None
+        assert base.segment.dense is not None
+        mapped = base.segment.dense.vectors.base
+        assert isinstance(mapped, np.memmap)
+        assert Path(str(mapped.filename)).parent == newest
+        with ToolIndex.from_tools(list(index.view()), encoder=HashEncoder()) as fresh:
+            for request in ("tool 939: quartz lantern 939", "invoice"):
+                assert by_vectors(index, request, 5) == by_vectors(fresh, request, 5)
+    assert not [file for file in Layout(root).data.iterdir() if file.name.startswith("tmp")]
+
+
+def test_a_full_disk_gives_room_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a folder has no room, or cannot be written, arrays are made in memory, empty."""
+    monkeypatch.setattr(room, "LARGE", 1)
+    give = room.room_in(tmp_path)
+    assert isinstance(give(8).base, np.memmap)
+    monkeypatch.setattr(room.os, "posix_fallocate", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+    assert give(8).tolist() == [0] * 8
+    assert not isinstance(give(8).base, np.memmap)

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, drawn only when somebody can see it."""
+"""How far a build is, on standard error: a bar where somebody can see it, else a line now and then."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from toolsearch.index.progress import Progress as Step
+
+PAUSE: Final = 15.0
+"""Seconds between two lines where there is no terminal; what is quicker says nothing."""
 
 
 @contextmanager
 def progress_bar() -> Generator[Callable[[Step], None]]:
     """A function to be told how far a build is: one bar a stage."""
     if not sys.stderr.isatty():
-        yield _ignore
+        yield Lines().told
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -41,6 +44,26 @@ def progress_bar() -> Generator[Callable[[Step], None]]:
         yield told
 
 
+class Lines:
+    """A line about a stage every PAUSE seconds."""
+
+    def __init__(self) -> None:
+        self._stage, self._begun = "", 0.0
+        self._said = monotonic()
+
+    def told(self, step: Step) -> None:
+        """Take a step, and say it if it is time."""
+        now = monotonic()
+        if step.stage != self._stage:
+            self._stage, self._begun = step.stage, now
+        if now - self._said < PAUSE:
+            return
+        self._said = now
+        left = (now - self._begun) * (step.total - step.done) / step.done if step.done and step.total else 0
+        rest = f", {left:,.0f} s left" if left else ""
+        print(f"{step.stage} {told_of(step, now - self._begun)}{rest}", file=sys.stderr, flush=True)
+
+
 def told_of(step: Step, seconds: float) -> str:
     """How far a stage is, and how many a second: "1,200 of 5,000, 400/s"."""
     far = f"{step.done:,} of {step.total:,}" if step.total else f"{step.done:,}"
@@ -60,7 +83,3 @@ def stages() -> Generator[Callable[[str], Callable[[int, int, float], None]]]:
 
     with progress_bar() as told:
         yield lambda stage: lambda done, total, _: told(Step(stage=stage, done=done, total=total))
-
-
-def _ignore(_: Step) -> None:
-    """Nobody watches."""
