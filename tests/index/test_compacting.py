@@ -8,7 +8,7 @@ import pytest
 
 from tests.index.catalogs import by_words, catalog, ids, tool
 from tests.strategies.words_encoder import WordsEncoder
-from toolsearch.index import derived, state
+from toolsearch.index import derived, leases, state
 from toolsearch.index.layout import Layout
 from toolsearch.index.tool_index import ToolIndex
 
@@ -69,3 +69,13 @@ def test_space_is_given_back(tmp_path: Path) -> None:
         index._writer.settled()
         index._writer.collect()
         assert sum(file.stat().st_size for file in Layout(root).data.glob("truth*")) < full / 4
+
+
+def test_builds_that_change_everything_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A catalog of which every build is another keeps what is there and what was there in the last few."""
+    monkeypatch.setattr(leases, "SPARE", 10)
+    for number in range(9):
+        tools = [tool(one, f"version {number} of {one}") for one in range(30)]
+        ToolIndex.build(tmp_path / "i", tools, encoder="").close()
+    with ToolIndex.open(tmp_path / "i") as index:
+        assert index._parts.reader.read("SELECT count(*) FROM bodies") == [(30 * (1 + leases.LAST),)]

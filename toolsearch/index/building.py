@@ -77,7 +77,7 @@ def build(path: str | Path, order: Order) -> Changes:
             return _built(store, layout, feed, definition, order)
         except (InvalidInput, MissingExtra):
             if not fresh:
-                changes.collect(store, oldest(layout, store.generation), None)
+                changes.collect(store, oldest(layout, store), None)
             store.close()
             if fresh:
                 _unmake(layout)
@@ -102,7 +102,10 @@ def _built(
     stays = _stays(store, order.kept)
     name, encoder = _encoder(store, definition, order)
     anew = store.meta("analyser") not in (None, text.ANALYSER)
-    tools = Stage(store, feed or GivenTools(_present(store)), anew=anew).filled(order.progress)
+    if feed is None and not anew:
+        tools = [changes.Staged(tool, entry.hash, entry.origin) for tool, entry in store.entries().items()]
+    else:
+        tools = Stage(store, feed or GivenTools(_present(store)), anew=anew).filled(order.progress)
     if encoder is not None:
         others = changes.staying(store.entries(), tools, stays) if stays else []
         encode_staged(store, encoder, [*tools, *others], order.progress, order.jobs)
@@ -116,7 +119,7 @@ def _built(
     keeper = Keeper(store, None, layout, encoder, course=course)
     order.progress(Progress(stage="write", done=0, total=1))
     keeper.rebase(encoder)
-    changes.collect(store, oldest(layout, store.generation), None if encoder is None else encoder.id)
+    changes.collect(store, oldest(layout, store), None if encoder is None else encoder.id)
     store.give_back()
     order.progress(Progress(stage="write", done=1, total=1))
     return done

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from toolsearch.index.locks import held, hold
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 TRIES: Final = 50
 KEPT: Final = 64
 """Generations that are kept without a lease, for readers in memory and of folders in which none can be made."""
+SPARE: Final = 1024
+"""In a folder only LAST are, once more tools have left than are there, and more than these: it would never shrink."""
+LAST: Final = 4
 
 
 class Lease:
@@ -46,9 +49,12 @@ def leased(layout: Layout | None, store: Store) -> tuple[int, Lease | None]:
     return generation, None
 
 
-def oldest(layout: Layout | None, newest: int) -> int:
+def oldest(layout: Layout | None, store: Store) -> int:
     """The oldest generation that must be kept; leases of dead processes are deleted."""
-    found = [max(0, newest - KEPT)]
+    [(dead, alive)] = store.read("SELECT count(died), count(*) - count(died) FROM entries")
+    few = layout is None or cast("int", dead) <= max(cast("int", alive), SPARE)
+    kept = KEPT if few else LAST
+    found = [max(0, store.generation - kept)]
     for path in layout.leases.glob("[0-9]*-*") if layout else ():
         if held(path):
             found.append(int(path.name.split("-")[0]))

@@ -105,7 +105,7 @@ class Writer:
         """Give back the space of what no reader needs any more."""
         store, encoder = self._parts.writer, self._parts.encoder
         if store is not None:
-            kept = oldest(self._parts.layout, store.generation)
+            kept = oldest(self._parts.layout, store)
             changes.collect(store, kept, None if encoder is None else encoder.id, self._building)
             store.give_back()
 
