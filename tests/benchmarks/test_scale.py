@@ -1,0 +1,57 @@
+"""What the benchmarks of size, change and survival are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.scale import churn, survival
+from benchmarks.scale.catalog import Recipes
+from benchmarks.scale.command import table
+from benchmarks.scale.writer import Hashed, tool
+from toolsearch import ToolIndex, ToolSpec
+
+REAL = [ToolSpec(name=f"read_gauge_{n}", description=f"Reads gauge {n}. Then tells it.") for n in range(5)]
+
+
+def test_made_up_tools_follow_from_the_seed() -> None:
+    """The same seed gives the same tools, all with ids of their own; another one gives others."""
+    one, same, other = (list(Recipes(REAL, 200, seed).tools(0, 200)) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert len({spec.id for spec in one}) == 200
+
+
+def test_a_table_shows_every_figure_of_every_size() -> None:
+    """Figures that a size lacks are empty; large ones have no decimals."""
+    shown = table([{"tools": 10, "open": 1234.5}, {"tools": 1000, "open": 2.345, "ratio": "1.2x"}])
+    assert shown.splitlines() == [
+        "| | 10 | 1,000 |",
+        "|---|---:|---:|",
+        "| open | 1,234 | 2.35 |",
+        "| ratio |  | 1.2x |",
+    ]
+
+
+def test_half_a_change_is_seen_by_the_churn(tmp_path: Path) -> None:
+    """A reader counts a pair of which one side is missing, or of two versions, as wrong; whole ones are right."""
+    with ToolIndex.build(tmp_path / "i", list(churn._standing(5)), encoder=Hashed()) as index:
+        assert churn._outcome(index, 1, 2) == "right"
+        index.upsert(churn._pair(1, 1))
+        assert churn._outcome(index, 1, 2) == "right"
+        index.upsert(churn._pair(1, 2)[:1])
+        assert churn._outcome(index, 1, 2) == "wrong"
+        index.remove(["left_1"])
+        assert churn._outcome(index, 1, 2) == "wrong"
+        assert churn._outcome(index, 7, 99) == "wrong"
+
+
+def test_survival_tells_what_is_lost(tmp_path: Path) -> None:
+    """One change under way may be there or not; what differs beyond that is lost."""
+    root = survival._made(tmp_path / "i")
+    truth = {number: f"number {number}" for number in range(survival.TOOLS)}
+    with ToolIndex.open(root, encoder=Hashed()) as index:
+        index.upsert([tool(3, "another")])
+    assert survival._compared(root, truth) == "nothing lost"
+    with ToolIndex.open(root, encoder=Hashed()) as index:
+        index.remove(["tool_1", "tool_2"])
+    assert survival._compared(root, truth) == "lost"
