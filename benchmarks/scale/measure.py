@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,8 @@ ASKED: Final = 40
 K: Final = 5
 DEPTH: Final = 50
 STAGES: Final = ("read", "encode", "analyse", "train", "write")
+LOOK: Final = 0.1
+"""Seconds between two looks at the memory of a build."""
 SAID: Final = 10.0
 """Seconds between two lines about a build."""
 FLAT: Final = 5
@@ -51,10 +54,11 @@ def built(size: Size) -> dict[str, Any]:
     """Make the index; CPU seconds and peak memory of making it. For a process of its own."""
     recipes = _recipes(size)
     encoder = _encoder(size, recipes)
-    course, idle = Course(), _memory()
+    course, idle, own = Course(), _memory(), _told("RssAnon")
     made = _Made(recipes, size.tools)
     ToolIndex.build(size.folder, made, encoder=encoder or "builtin", jobs=size.jobs, progress=course.told).close()
     course.end()
+    course.close()
     return {
         "tools": size.tools,
         "vectors": "real" if size.real else "perturbed",
@@ -62,6 +66,7 @@ def built(size: Size) -> dict[str, Any]:
         "of it " + " / ".join(STAGES): " / ".join(f"{course.spent.get(stage, 0.0):.0f}" for stage in STAGES),
         "build, s by the clock": course.wall,
         "build, most memory above the process's start, MB": max(course.memory.values()) - idle,
+        "most of it that mirrors no file, MB": course.own - own,
         "of it in " + " / ".join(STAGES): " / ".join(f"{course.memory.get(one, idle) - idle:.0f}" for one in STAGES),
         "disk, MB": folder_size(size.folder) / 1e6,
     }
@@ -73,6 +78,10 @@ class Course:
     def __init__(self) -> None:
         self.spent: dict[str, float] = {}
         self.memory: dict[str, float] = {}
+        self.own = 0.0
+        self._ended = threading.Event()
+        self._watch = threading.Thread(target=self._watched, daemon=True)
+        self._watch.start()
         self._began = self._said = time.monotonic()
         self._stage, self._before = "read", _cpu()
         _forget_peak()
@@ -82,6 +91,11 @@ class Course:
         """Seconds by the clock since the beginning."""
         return time.monotonic() - self._began
 
+    def close(self) -> None:
+        """Look at memory no more."""
+        self._ended.set()
+        self._watch.join()
+
     def told(self, step: Progress) -> None:
         """Take a step of the build; steps of another stage end the one before."""
         if step.stage != self._stage:
@@ -90,6 +104,10 @@ class Course:
         if time.monotonic() - self._said > SAID:
             self._said = time.monotonic()
             print(f"{self.wall:.0f} s: {step.stage} {step.done} of {step.total}, {_memory():.0f} MB", file=sys.stderr)
+
+    def _watched(self) -> None:
+        while not self._ended.wait(LOOK):
+            self.own = max(self.own, _told("RssAnon"))
 
     def end(self) -> None:
         """The stage has ended."""
