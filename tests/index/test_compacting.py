@@ -79,3 +79,13 @@ def test_builds_that_change_everything_do_not_pile_up(tmp_path: Path, monkeypatc
         ToolIndex.build(tmp_path / "i", tools, encoder="").close()
     with ToolIndex.open(tmp_path / "i") as index:
         assert index._parts.reader.read("SELECT count(*) FROM bodies") == [(30 * (1 + leases.LAST),)]
+
+
+def test_changes_of_the_same_few_tools_do_not_pile_up(tmp_path: Path) -> None:
+    """Where a few tools change all the time, what they were is given back, though there is nothing to compact."""
+    with ToolIndex.build(tmp_path / "i", catalog(30), encoder="") as index:
+        for number in range(200):
+            index.upsert([tool(number % 4, f"step {number}")])
+            index._writer.settled()
+        [(bodies,)] = index._parts.reader.read("SELECT count(*) FROM bodies")
+        assert bodies <= 30 + leases.KEPT + 2 * state.SMALL

@@ -56,7 +56,7 @@ class Lines:
         now = monotonic()
         if step.stage != self._stage:
             self._stage, self._begun = step.stage, now
-        if now - self._said < PAUSE:
+        if now - self._said < PAUSE or 0 < step.total <= step.done:
             return
         self._said = now
         left = (now - self._begun) * (step.total - step.done) / step.done if step.done and step.total else 0

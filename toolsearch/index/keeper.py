@@ -106,6 +106,11 @@ class Keeper:
         """Whether so much has changed that `compact` is worth its while."""
         return self._state.crowded
 
+    @property
+    def many(self) -> int:
+        """So many changes are worth work that reads the whole catalog."""
+        return self._state.many
+
     def compact(self) -> bool:
         """Make base and delta one, and write that to disk, while others search and change; tells whether it was done.
 

@@ -51,7 +51,12 @@ class State:
     @property
     def crowded(self) -> bool:
         """Whether base and delta should become one, to be searched quickly and to give space back."""
-        return self.changes > max(SMALL, len(self.base) // SHARE)
+        return self.changes > self.many
+
+    @property
+    def many(self) -> int:
+        """So many changes are worth work that reads the whole catalog."""
+        return max(SMALL, len(self.base) // SHARE)
 
     @property
     def places(self) -> Numbers:

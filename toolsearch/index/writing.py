@@ -29,6 +29,7 @@ class Writer:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._changing = threading.Lock()
+        self._left = 0
         self.notes: tuple[str, ...] = ()
         self._compacting: threading.Thread | None = None
 
@@ -81,9 +82,10 @@ class Writer:
         encoded = self._encode(store, tools)
         with self._changing:
             done = write(store, encoded)
+            self._left += len(done.changed) + len(done.removed)
             if self._parts.keeper.refresh():
                 self.collect()
-            elif self._parts.keeper.crowded:
+            elif self._parts.keeper.crowded or self._left > self._parts.keeper.many:
                 self._begin_compacting()
             elif encoded.vectors and not done:
                 self._parts.keeper.rebase(self._parts.encoder)
@@ -104,6 +106,7 @@ class Writer:
     def collect(self) -> None:
         """Give back the space of what no reader needs any more."""
         store, encoder = self._parts.writer, self._parts.encoder
+        self._left = 0
         if store is not None:
             kept = oldest(self._parts.layout, store)
             changes.collect(store, kept, None if encoder is None else encoder.id, self._building)
@@ -128,7 +131,7 @@ class Writer:
 
     def _compact(self) -> None:
         try:
-            if self._parts.keeper.compact():
+            if not self._parts.keeper.crowded or self._parts.keeper.compact():
                 self.collect()
         except IndexFault as fault:
             self.notes = (f"changes could not be compacted: {str(fault)[:200]}",)
