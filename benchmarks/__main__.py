@@ -21,6 +21,7 @@ from benchmarks.cpu import cpu_table
 from benchmarks.endurance import endure
 from benchmarks.fit import fit
 from benchmarks.flame import flame
+from benchmarks.fuzz import fuzz
 from benchmarks.judges import SPARROW, Course, compared
 from benchmarks.languages import languages_table
 from benchmarks.peers import PEERS
@@ -42,6 +43,7 @@ from toolsearch.evaluation.tables import differences
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Measure retrieval quality and cost.")
 
 app.command()(scale)
+app.command()(fuzz)
 app.command()(survival)
 app.command()(churn)
 app.command()(flame)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.mcp.support import gateway, made, names, run, search, until
+from tests.mcp.support import SOON, gateway, made, names, run, search, until
 from toolsearch.mcp.calling import Caller
 from toolsearch.mcp.http import HTTPGateway, http_application, told
 
@@ -49,7 +49,7 @@ async def served(application: HTTPGateway, **more: Any) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def connected(url: str, mode: str = "auto", **headers: str) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers=headers) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=SOON) as http:
         transport: Any = streamable_http_client(url, http_client=http)
         async with Client(transport, mode=mode) as client:
             yield client

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 
-from tests.mcp.support import described, names, run, search, server, text, until
+from tests.mcp.support import SOON, described, names, run, search, server, text, until
 from tests.mcp.test_http import connected
 from tests.mcp.test_issuer import issuing, token
 from tests.server.running import build, serving, settings
@@ -50,6 +50,20 @@ def test_a_service_tells_how_the_servers_behind_it_are(tmp_path: Path) -> None:
         assert service.post("/v1/gateway/sources/none/sync").status_code == 422
 
 
+def test_service_and_gateway_work_with_one_index(tmp_path: Path) -> None:
+    """It is opened once, and a reload reaches both."""
+    place = build(tmp_path / "shop")
+    gateway = beside(place)
+    own = gateway.gateway.index
+    mounted = Mounted(app=gateway, running=gateway.running, behind=gateway.gateway, index=own)
+    with serving(settings(place), mounted) as service:
+        (place / "index.toml").write_text('encoder = ""\nstrategy = "simple"\n')
+        assert own.status.strategy == "hybrid"
+        assert service.post("/v1/indexes/shop/reload").status_code == 204
+        assert own.status.strategy == "simple"
+        assert service.post("/v1/search", json={"query": "refund"}).json()["strategy"] == "simple"
+
+
 def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:
     """Each sees what its groups see; what is neither is refused, and told where tokens come from."""
     place = build(tmp_path / "shop")
@@ -71,7 +85,7 @@ def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:
                         assert ("payments__void_refund" in names(await search(client, "voids a refund"))) is sees
                         answer = await run(client, "payments__void_refund")
                         assert ("there is no tool" in text(answer)) is not sees
-                async with httpx2.AsyncClient() as http:
+                async with httpx2.AsyncClient(timeout=SOON) as http:
                     for bad in ("none", "a.b.c", "tsk_no", token("http://127.0.0.1:1")):
                         refused = await http.post(address, json={}, headers={"Authorization": f"Bearer {bad}"})
                         assert refused.status_code == 401

@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+
+from tests.server.running import build, serving, settings
+from toolsearch.server.callers import Role
+from toolsearch.server.keys import Keys
+from toolsearch.server.state import StateFile
 
 
 def search(client: httpx2.Client, **body: Any) -> dict[str, Any]:
@@ -25,6 +32,26 @@ def test_schemas_are_as_wide_as_wanted(client: httpx2.Client) -> None:
     """A full schema is a JSON Schema; none leaves it out."""
     assert search(client, query="refund payment", schemas="full")["hits"][0]["parameters"]["type"] == "object"
     assert "parameters" not in search(client, query="refund payment", schemas="none")["hits"][0]
+
+
+def test_a_search_says_what_does_not_fit_in_the_index(tmp_path: Path) -> None:
+    """Vectors of another encoder, and what mends it; only to those who see the whole catalog."""
+    place = build(tmp_path / "shop")
+    with sqlite3.connect(place / "data" / "truth.sqlite") as truth:
+        facts = [("builtin:old", "encoder"), ("builtin", "encoder_name")]
+        truth.executemany("UPDATE meta SET value = ? WHERE key = ?", facts)
+    truth.close()
+    chosen = settings(place)
+    state = StateFile(chosen.state_file)
+    seer, groups = (Keys(state).create(f"{one}", Role.SEARCH, one)[1] for one in (None, ["finance"]))
+    state.close()
+    with serving(chosen) as client:
+        asked = [
+            client.post("/v1/search", json={"query": "refund"}, headers={"X-API-Key": key}) for key in (seer, groups)
+        ]
+    notes = [answer.json()["notes"] for answer in asked]
+    assert "only words are searched" in notes[0][0]
+    assert notes[1] == []
 
 
 def test_several_needs_are_answered_by_turns(client: httpx2.Client) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from toolsearch.cli import formats, options
-from toolsearch.errors import InvalidInput
+from toolsearch.errors import IndexReadOnly, InvalidInput
 
 if TYPE_CHECKING:
     from toolsearch.index.tool_index import ToolIndex
@@ -162,7 +162,10 @@ def _open(place: Path, own: bool) -> ToolIndex:
     if not (place / "data").is_dir() and not (place / "index.toml").is_file():
         place.mkdir(parents=True, exist_ok=True)
         return ToolIndex.build(place, [])
-    index = ToolIndex.open(place)
+    try:
+        index = ToolIndex.open(place)
+    except IndexReadOnly:
+        index = ToolIndex.open(place, read_only=True)
     if not own or not index.status.notes:
         return index
     index.close()

@@ -97,5 +97,6 @@ def worker() -> ASGIApp:
         start_exporting()
     gateway = beside(settings.indexes[0], settings.mcp, workers=settings.workers)
     challenge = gateway.challenge if gateway.takes_tokens else None
-    mounted = Mounted(app=gateway, running=gateway.running, tokens=challenge, behind=gateway.gateway)
+    behind = gateway.gateway
+    mounted = Mounted(app=gateway, running=gateway.running, tokens=challenge, behind=behind, index=behind.index)
     return create_app(settings, mounted)

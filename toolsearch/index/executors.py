@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolsearch.catalog.functions import tool_in
 from toolsearch.catalog.running import Running
 from toolsearch.errors import InvalidInput, InvalidSource, InvalidTool
+from toolsearch.index.given import tools_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import ModuleType
 
     from toolsearch.index.definition import Definition
+    from toolsearch.index.given import Given
     from toolsearch.tool import Executor, ToolSpec
 
 SCHEME: Final = "python:"
@@ -38,7 +40,8 @@ class Executors:
         self, allowed: tuple[str, ...] = (), folder: Path | None = None, running: Running | None = None
     ) -> None:
         self._allowed, self._folder, self.running = allowed, folder, running or Running()
-        self._bound: dict[str, Executor] = {}
+        self.bound: dict[str, Executor] = {}
+        """What was bound, by id."""
         self._modules: dict[str, ModuleType] = {}
 
     @classmethod
@@ -51,7 +54,13 @@ class Executors:
 
     def bind(self, executors: Mapping[str, Callable[..., Any]]) -> None:
         """Say what runs tools, by id; this goes before what their source says."""
-        self._bound.update(executors)
+        self.bound.update(executors)
+
+    def taken(self, tools: Iterable[Given]) -> list[ToolSpec]:
+        """Definitions of tools, whose executors are bound when they come with one."""
+        given = tools_of(tools)
+        self.bind({one.spec.id: one.execute for one in given if one.execute is not None})
+        return [one.spec for one in given]
 
     def find(self, spec: ToolSpec) -> Executor | None:
         """What runs a tool; None when nothing is bound and its source names no Python object.
@@ -62,7 +71,7 @@ class Executors:
         Raises:
             InvalidSource: its source names a function that the definition does not allow, or that is not there.
         """
-        bound = self._bound.get(spec.id)
+        bound = self.bound.get(spec.id)
         if bound is not None or not spec.source.startswith(SCHEME):
             return bound
         place, _, attribute = spec.source.removeprefix(SCHEME).rpartition(":")

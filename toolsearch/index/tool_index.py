@@ -11,7 +11,7 @@ from toolsearch.index.building import Order, build
 from toolsearch.index.calibrated import calibration_of
 from toolsearch.index.changes import Changes
 from toolsearch.index.executors import Executors
-from toolsearch.index.given import feed_of, tools_of
+from toolsearch.index.given import feed_of
 from toolsearch.index.progress import silent
 from toolsearch.index.writing import Writer
 from toolsearch.strategies import corpus as corpora
@@ -39,13 +39,12 @@ if TYPE_CHECKING:
 class ToolIndex:
     """A catalog of tools made searchable. Safe under threads; made by `from_tools`, `open` or `build`.
 
-    `caller` is the groups of whoever asks, and None means a trusted owner who sees everything. A tool that changed
-    goes to the end of the catalog's order. Changes raise IndexReadOnly when the index was opened to be read.
+    `caller` is the groups of whoever asks, None an owner who sees everything. A changed tool goes to the end of the
+    order. `changes` is what `from_tools` or `build` did; others raise IndexReadOnly when it was opened to be read.
     """
 
     def __init__(self, parts: opening.Parts, changes: Changes | None = None) -> None:
         self.changes = Changes(generation=parts.keeper.current().corpus.generation) if changes is None else changes
-        """What `from_tools` or `build` did."""
         self._parts = parts
         self._writer = Writer(parts)
         self._calibration, self._doubts = calibration_of(parts, len(parts.keeper.current().corpus))
@@ -62,7 +61,7 @@ class ToolIndex:
             EncoderFailed: the tools could not be encoded.
         """
         index = cls(opening.in_memory(encoder))
-        index.changes = index._writer.fill(index._taken(tools))
+        index.changes = index._writer.fill(index._executors.taken(tools))
         return index
 
     @classmethod
@@ -101,7 +100,7 @@ class ToolIndex:
         order = Order(tools=feed, definition=definition, encoder=encoder, progress=progress or silent, jobs=jobs)
         done = build(path, order)
         index = cls(opening.in_folder(path, read_only=False, encoder=encoder), done)
-        index._taken(given)
+        index._executors.taken(given)
         return index
 
     def search(
@@ -156,7 +155,7 @@ class ToolIndex:
         Raises:
             InvalidTool: something given is not a tool.
         """
-        return self._writer.upsert(self._taken(tools))
+        return self._writer.upsert(self._executors.taken(tools))
 
     def remove(self, ids: Iterable[str]) -> Changes:
         """Take tools out; ids that are not there are ignored. No search shows them when this returns."""
@@ -164,7 +163,7 @@ class ToolIndex:
 
     def replace(self, source: str, tools: Iterable[Given]) -> Changes:
         """Make these all the tools that came from a source, such as one MCP server; errors as `upsert`."""
-        return self._writer.replace(source, self._taken(tools))
+        return self._writer.replace(source, self._executors.taken(tools))
 
     def origin(self, tool_id: str) -> str | None:
         """Who put a tool here, as `replace` was told, else the tool's source; None when it is not here."""
@@ -221,6 +220,13 @@ class ToolIndex:
     def __len__(self) -> int:
         return len(self._parts.keeper.current().corpus)
 
+    def reopen(self) -> None:
+        """Read everything in the folder anew; searches under way end on the old form. One in memory stays as it is."""
+        if (layout := self._parts.layout) is not None:
+            fresh = self.open(layout.root, read_only=self._parts.writer is None)
+            fresh.bind(self._executors.bound)
+            vars(self).update(vars(fresh))
+
     def close(self) -> None:
         """Let the files go, when changes are compacted; later calls raise IndexFault."""
         self._writer.close()
@@ -230,9 +236,3 @@ class ToolIndex:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _taken(self, tools: Iterable[Given]) -> list[ToolSpec]:
-        """Definitions of tools, whose executors are bound when they come with one."""
-        given = tools_of(tools)
-        self._executors.bind({one.spec.id: one.execute for one in given if one.execute is not None})
-        return [one.spec for one in given]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,11 +34,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolsearch.mcp.calling import Ask, Back
 from toolsearch.mcp.results import failed
+from toolsearch.mcp.shares import Shares
 
 SECONDS: Final = 300.0
 """Time that a client of the newer era has to answer a question."""
-WAITING: Final = 200
-"""Calls that wait for answers; the oldest are given up."""
+WAITING: Final = 50
+MOST_WAITING: Final = 1_000
+"""Calls that wait for answers, of one caller and of all; the oldest of who has too many are given up."""
 KEY: Final = "question"
 _current: ContextVar[Ask | None] = ContextVar("ask", default=None)
 
@@ -121,7 +122,7 @@ class Conversations:
 
     def __init__(self, *, alone: bool = True) -> None:
         self._alone = alone
-        self._waiting: OrderedDict[str, _Running] = OrderedDict()
+        self._waiting: Shares[str, _Running] = Shares(WAITING, MOST_WAITING)
 
     async def run(
         self, context: Any, caller: str, work: Callable[[Back], Awaitable[CallToolResult]]
@@ -138,7 +139,7 @@ class Conversations:
         running = self._waiting.get(state)
         if running is None or running.caller != caller or running.open is None:
             return failed("this question is not open any more; call the tool again")
-        del self._waiting[state]
+        self._waiting.pop(state)
         (_, answer), running.open = running.open, None
         running.progress = context.session.report_progress
         given = responses.get(KEY) if responses else None
@@ -169,16 +170,9 @@ class Conversations:
 
     def _keep(self, running: _Running) -> str:
         state = secrets.token_urlsafe(32)
-        self._waiting[state] = running
-        asyncio.get_running_loop().call_later(SECONDS, self._give_up, state)
-        while len(self._waiting) > WAITING:
-            self._give_up(next(iter(self._waiting)))
+        asyncio.get_running_loop().call_later(SECONDS, lambda: _give_up(self._waiting.pop(state)))
+        _give_up(self._waiting.put(running.caller, state, running))
         return state
-
-    def _give_up(self, state: str) -> None:
-        running = self._waiting.pop(state, None)
-        if running is not None:
-            _end(running)
 
 
 async def _as_coroutine(work: Awaitable[CallToolResult]) -> CallToolResult:
@@ -194,6 +188,11 @@ async def _question(running: _Running) -> tuple[Any, asyncio.Future[Any]] | None
         return coming.result() if coming.done() else None
     finally:
         coming.cancel()
+
+
+def _give_up(running: _Running | None) -> None:
+    if running is not None:
+        _end(running)
 
 
 async def _finished(running: _Running) -> CallToolResult:

@@ -11,16 +11,17 @@ from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.streamable_http_manager import DEFAULT_SESSION_IDLE_TIMEOUT, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolsearch.errors import InvalidInput
 from toolsearch.mcp.calling import OWNER, Caller
 from toolsearch.mcp.gateway import Gateway
 from toolsearch.mcp.issuer import Issuer
+from toolsearch.mcp.places import MAX_SESSIONS, Places
 from toolsearch.mcp.server import GatewayServer
 
 MAX_BODY: Final = 4_000_000
@@ -29,6 +30,8 @@ LOOPBACK: Final = ("127.0.0.1:*", "localhost:*", "[::1]:*", "127.0.0.1", "localh
 METADATA: Final = "/.well-known/oauth-protected-resource"
 """Path at which a client learns where tokens come from (RFC 9728); to be routed here when there is an issuer."""
 CALLER: Final = "toolsearch.caller"
+IDLE: Final = float(DEFAULT_SESSION_IDLE_TIMEOUT)
+"""Seconds after which a session of the older era that nobody uses ends."""
 
 CallerOf = Callable[[Request], Caller]
 
@@ -88,9 +91,11 @@ class Door:
 class HTTPGateway:
     """An ASGI application for one path. `async with application.running()` belongs into the service's lifespan."""
 
-    def __init__(self, server: GatewayServer, manager: StreamableHTTPSessionManager, door: Door) -> None:
+    def __init__(
+        self, server: GatewayServer, manager: StreamableHTTPSessionManager, serving: ASGIApp, door: Door
+    ) -> None:
         self.gateway = server.gateway
-        self._server, self._manager, self._door = server, manager, door
+        self._server, self._manager, self._serving, self._door = server, manager, serving, door
 
     @property
     def takes_tokens(self) -> bool:
@@ -112,7 +117,7 @@ class HTTPGateway:
         except InvalidInput as error:
             await self._door.refusal(request, str(error))(scope, receive, send)
             return
-        await self._manager.handle_request({**scope, CALLER: caller, **_owned(caller)}, receive, send)
+        await self._serving({**scope, CALLER: caller, **_owned(caller)}, receive, send)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -151,22 +156,26 @@ def http_application(
     issuer: Issuer | None = None,
     hosts: Sequence[str] | None = None,
     stateless: bool = False,
+    sessions: int = MAX_SESSIONS,
 ) -> HTTPGateway:
     """The gateway as an application.
 
     `caller_of` tells who sent a request and is asked for every message; `issuer` checks bearer tokens beside it.
     Without both everybody is the trusted owner. `hosts` are the names that clients may call it by, `name:*` for any
     port: by default those of this machine itself, and `["*"]` when whoever routes to it looks at them. `stateless`
-    keeps no sessions, for several processes behind one port.
+    keeps no sessions, for several processes behind one port; else a caller has at most so many `sessions` open.
     """
     server = GatewayServer(gateway, _known, alone=not stateless)
     manager = StreamableHTTPSessionManager(
         server.server,
         stateless=stateless,
+        session_idle_timeout=IDLE,
         security_settings=_security(LOOPBACK if hosts is None else hosts),
         max_request_body_size=MAX_BODY,
     )
-    return HTTPGateway(server, manager, Door(caller_of=caller_of, issuer=issuer))
+    kept = Places(manager.handle_request, IDLE, lambda scope: scope[CALLER].name, sessions)
+    serving = manager.handle_request if stateless else kept
+    return HTTPGateway(server, manager, serving, Door(caller_of=caller_of, issuer=issuer))
 
 
 def _known(request: Any) -> Caller:

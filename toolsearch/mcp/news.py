@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from typing import Any, Final
 
 import anyio
@@ -13,10 +12,13 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from toolsearch.index.tool_index import ToolIndex
 from toolsearch.mcp.calling import Caller
 from toolsearch.mcp.listing import ToolList
+from toolsearch.mcp.shares import Shares
 
 PAUSE: Final = 0.5
 """Seconds between two looks at the generation of the catalog."""
-MAX_CLIENTS: Final = 1_000
+EACH: Final = 1_000
+MAX_CLIENTS: Final = 10_000
+"""Clients of the older era that are told, of one caller and of all."""
 
 _Groups = frozenset[str] | None
 
@@ -28,7 +30,7 @@ class News:
         self._index, self._tools = index, tools
         self._lists: dict[_Groups, Any] = {}
         self._buses: dict[_Groups, tuple[InMemorySubscriptionBus, ListenHandler]] = {}
-        self._clients: OrderedDict[int, tuple[Any, _Groups]] = OrderedDict()
+        self._clients: Shares[int, tuple[Any, _Groups]] = Shares(EACH, MAX_CLIENTS)
 
     def handler(self, caller: Caller) -> ListenHandler:
         """Serves a subscription of a client of the newer era. Blocks at a caller's first."""
@@ -38,12 +40,10 @@ class News:
             self._buses[caller.groups] = (bus, ListenHandler(bus))
         return self._buses[caller.groups][1]
 
-    def follow(self, session: Any, caller: Caller) -> None:
-        """Tell a client of the older era, as long as it is there. Blocks at a caller's first."""
-        self._known(caller)
-        self._clients[id(session)] = (session, caller.groups)
-        while len(self._clients) > MAX_CLIENTS:
-            self._clients.popitem(last=False)
+    async def follow(self, session: Any, caller: Caller) -> None:
+        """Tell a client of the older era, as long as it is there."""
+        await asyncio.to_thread(self._known, caller)
+        self._clients.put(caller.name, id(session), (session, caller.groups))
 
     async def run(self) -> None:
         """Watch the catalog until cancelled."""
@@ -67,10 +67,10 @@ class News:
     async def _tell(self, groups: _Groups) -> None:
         if groups in self._buses:
             await self._buses[groups][0].publish(ToolsListChanged())
-        for key, (session, own) in list(self._clients.items()):
+        for key, (session, own) in self._clients.items():
             if own != groups:
                 continue
             try:
                 await session.send_tool_list_changed()
             except (MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
-                self._clients.pop(key, None)
+                self._clients.pop(key)

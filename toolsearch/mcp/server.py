@@ -115,4 +115,4 @@ class GatewayServer:
 
     async def _initialized(self, context: Any, params: NotificationParams) -> None:
         del params
-        await asyncio.to_thread(self.news.follow, context.session, self._who(context.request))
+        await self.news.follow(context.session, self._who(context.request))

@@ -38,6 +38,7 @@ from toolsearch.server.watching import Watched, log_line, start_logging
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from toolsearch.index.tool_index import ToolIndex
     from toolsearch.server.callers import Caller
     from toolsearch.server.routes.gateway import Behind
     from toolsearch.server.settings import Settings
@@ -73,11 +74,13 @@ class Mounted:
     """An ASGI application at /mcp, and what must be entered while the service runs.
 
     With `tokens` it checks signed tokens itself, and tells at `/.well-known/...` where they come from: that is the
-    challenge to a request without one. `behind` tells of the sources that it stands before.
+    challenge to a request without one. `behind` tells of the sources that it stands before, and `index` is the first
+    of the service where it works with that; the service ends it.
     """
 
     app: ASGIApp
     behind: Behind | None = None
+    index: ToolIndex | None = None
     tokens: Callable[[Scope], str] | None = None
     running: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
 
@@ -125,7 +128,7 @@ def version() -> str:
 def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncGenerator[None]:
-        service = Service(settings)
+        service = Service(settings, mcp.index if mcp else None)
         await service.run(service.warm)
         app.state.service, app.state.behind = service, mcp.behind if mcp else None
         try:

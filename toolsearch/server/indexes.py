@@ -45,9 +45,9 @@ class Served:
     Versions are made of the numbers of the rows in a view, under a secret: nothing about other rows can be read off.
     """
 
-    def __init__(self, path: Path, secret: bytes) -> None:
-        self.name, self.path = path.resolve().name, path
-        self.reload()
+    def __init__(self, path: Path, secret: bytes, index: ToolIndex) -> None:
+        self.name, self.path, self.index = path.resolve().name, path, index
+        self._describe()
         self._secret, self._lock = secret, threading.Lock()
         self._versions: dict[tuple[object, ...], str] = {}
         self._kept: dict[tuple[str, str], object] = {}
@@ -108,17 +108,25 @@ class Served:
 
     def reload(self) -> None:
         """Open the index anew; requests that are under way finish on the old form, which goes when they end."""
-        self.index = opened(self.path)
-        self.strategy = self.index.status.strategy
+        self.index.reopen()
+        self._describe()
+
+    def notes(self, caller: Caller) -> Sequence[str]:
+        """What did not fit when the index was opened, and what mends it; only for those who see all of it."""
+        return self._notes if caller.sees_all else ()
+
+    def _describe(self) -> None:
+        status = self.index.status
+        self.strategy, self._notes = status.strategy, status.notes
 
 
 class Indexes:
-    """All indexes of a service. The first is the one that requests mean when they name none."""
+    """All indexes of a service. The first is the one that requests mean when they name none; it may be open already."""
 
-    def __init__(self, paths: Sequence[Path], secret: bytes) -> None:
+    def __init__(self, paths: Sequence[Path], secret: bytes, first: ToolIndex | None = None) -> None:
         self._served: dict[str, Served] = {}
         for path in paths:
-            one = Served(path, secret)
+            one = Served(path, secret, first if first is not None and path == paths[0] else opened(path))
             if one.name in self._served:
                 raise InvalidInput(f"two indexes are called {one.name!r}; rename a folder")
             self._served[one.name] = one

@@ -1,4 +1,4 @@
-"""The protocol of a connection, with an end to patience: a request line and headers must come in time and be short."""
+"""The protocol of a connection, with an end to patience: requests come in time and are short, answers are read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ MAX_HEAD: Final = 32_768
 class Patient(HttpToolsProtocol):
     """HTTP/1.1 as uvicorn speaks it; a connection whose headers do not come in `seconds`, or are too long, is closed.
 
-    uvicorn bounds the time between requests, not that within one: connections that are half open would stay for ever.
+    So is one that takes nothing of an answer for `stuck` seconds. uvicorn bounds the time between requests, not that
+    within one: connections that are half open, and clients that do not read, would stay for ever.
     """
 
     seconds: ClassVar[float] = 10.0
+    stuck: ClassVar[float] = 60.0
     _timer: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
     _open = 0
 
     def connection_made(self, transport: Any) -> None:
@@ -58,7 +61,24 @@ class Patient(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._rest()
+        self._read_on()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client takes nothing more: wait for it, though not for ever."""
+        super().pause_writing()
+        self._read_on()
+        self._unread = self.loop.call_later(self.stuck, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._read_on()
+        super().resume_writing()
+
+    def _read_on(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _wait(self) -> None:
         if self._timer is None:

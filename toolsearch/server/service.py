@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from toolsearch.encoders.machine import usable_cores
 from toolsearch.server.callers import OWNER, Caller, Role
 from toolsearch.server.indexes import Indexes
 from toolsearch.server.jobs import Jobs, rebuild
@@ -31,11 +32,16 @@ from toolsearch.strategies.judges import open_judge
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
+    from toolsearch.index.tool_index import ToolIndex
     from toolsearch.server.indexes import Served
     from toolsearch.server.jobs import Job
     from toolsearch.server.settings import Settings
 
 T = TypeVar("T")
+FEW: Final = (2, 4)
+MANY: Final = 8
+REMOTE: Final = "openai:"
+"""Threads of a worker: those that search, by default; those that change; and the encoders that are waited for."""
 LOOK: Final = 1.0
 """Seconds between looks for what others changed."""
 SWEEP: Final = 600
@@ -43,12 +49,12 @@ SWEEP: Final = 600
 
 
 class Service:
-    """The parts of one worker."""
+    """The parts of one worker. `first` is the first index, where the gateway has it open already."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, first: ToolIndex | None = None) -> None:
         self.settings = settings
         self.state = StateFile(settings.state_file)
-        self.indexes = Indexes(settings.indexes, self.state.secret)
+        self.indexes = Indexes(settings.indexes, self.state.secret, first)
         self.keys = Keys(self.state)
         self.keys.refresh()
         self.sessions = Sessions(self.state, settings.session_seconds)
@@ -60,8 +66,8 @@ class Service:
         self.judge = open_judge(settings.judge) if settings.judge else None
         self._reloads = {served.name: self.state.reloads(served.name) for served in self.indexes}
         self._background: TaskGroup | None = None
-        self._searches = ThreadPoolExecutor(settings.threads, "search")
-        self._changes = ThreadPoolExecutor(settings.threads, "change")
+        self._searches = ThreadPoolExecutor(settings.threads or _threads(self.indexes), "search")
+        self._changes = ThreadPoolExecutor(settings.threads or MANY, "change")
 
     def warm(self) -> None:
         """Search once in every index, so that the first request finds everything loaded."""
@@ -130,6 +136,12 @@ class Service:
             threads.shutdown(cancel_futures=True)
         self.indexes.close()
         self.state.close()
+
+
+def _threads(indexes: Indexes) -> int:
+    """How many searches go on at once: one a processor, or more where they wait for others."""
+    remote = any(served.index.status.encoder.startswith(REMOTE) for served in indexes)
+    return MANY if remote else min(max(usable_cores(), FEW[0]), FEW[1])
 
 
 async def service_of(request: Request) -> Service:

@@ -28,10 +28,12 @@ Paths = Annotated[tuple[Path, ...], BeforeValidator(_split)]
 class Settings(BaseModel):
     """Everything that can be set, with bounds. Times are in seconds, sizes in bytes; 0 switches a rate off.
 
-    `state` is the file of keys, sessions and usage, `mcp` one of `mcpServers` for the gateway, `judge` the
-    name of who reranks. `hosts` are further
-    names that the service is reached by, and `source_hosts` the only ones that sources may be read from (none means
-    any public one).
+    `threads` are those of a worker that search, and as many that change; 0 stands for as many searches at once as there
+    are processors, two to four, since they hinder each other beyond that, or eight where an encoder elsewhere is asked.
+
+    `state` is the file of keys, sessions and usage, `mcp` one of `mcpServers` for the gateway, `judge` the name of who
+    reranks. `hosts` are further names that the service is reached by, and `source_hosts` the only ones that sources may
+    be read from (none means any public one).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,7 +45,7 @@ class Settings(BaseModel):
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=0, le=65535)
     workers: int = Field(1, ge=1, le=64)
-    threads: int = Field(8, ge=1, le=256)
+    threads: int = Field(0, ge=0, le=256)
     hosts: Names = ()
     origins: Names = ()
     rate: float = Field(0.0, ge=0)

@@ -74,7 +74,7 @@ def found(served: Served, caller: Caller, asked: bodies.Search, search_id: str) 
         band=result.band,
         shortfall=asked.k - len(fresh),
         more=len(fresh) - len(hits),
-        notes=list(result.notes),
+        notes=[*result.notes, *served.notes(caller)],
         needs=list(result.needs),
         index=served.name,
         strategy=strategy,
