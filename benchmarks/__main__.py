@@ -265,10 +265,11 @@ def service(
     endurance: Annotated[int, typer.Option(metavar="N", help="Instead: N mixed requests, watching its memory.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Let no text of those come twice.")] = False,
     keys: Annotated[int, typer.Option(help="Keys that ask those, each with a group of its own.")] = 0,
+    fill: Annotated[int, typer.Option(help="Searches for new texts before those, which fill what is kept.")] = 0,
 ) -> None:
     """Put the service under load on loopback: throughput, times, CPU against searches in process, failures."""
     if endurance:
-        print(endure(endurance, workers, keys, fresh=fresh))
+        print(endure(endurance, workers, keys, fresh=fresh, fill=fill))
         return
     print(measure_service(requests, [int(one) for one in _names(clients)], workers))
 

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,8 +56,11 @@ class Traffic:
         return f"X-API-Key: {self.keys[number // 20 % len(self.keys)]}\r\n" if self.keys else ""
 
 
-def endure(requests: int, workers: int = 1, keys: int = 0, *, fresh: bool = False) -> str:
-    """Send so many mixed requests to a service over a copy of the demo; gives a table of its memory."""
+def endure(requests: int, workers: int = 1, keys: int = 0, *, fresh: bool = False, fill: int = 0) -> str:
+    """Send so many mixed requests to a service over a copy of the demo; gives a table of its memory.
+
+    `fill` searches for texts that never come again go before: they fill what a service keeps of words and texts.
+    """
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder) / "demo"
         shutil.copytree(DEMO, index, ignore=shutil.ignore_patterns("service*", "leases", "data"))
@@ -65,7 +68,11 @@ def endure(requests: int, workers: int = 1, keys: int = 0, *, fresh: bool = Fals
         queries = [one.query for one in read_queries(DEMO / "requests.jsonl")]
         traffic = Traffic(queries=queries, fresh=fresh, keys=_keys(index, keys))
         with serving(index, workers) as (url, process):
-            return asyncio.run(_all(int(url.rpartition(":")[2]), process, requests, traffic))
+            port = int(url.rpartition(":")[2])
+            if fill:
+                asyncio.run(_fill(port, fill, traffic))
+                print(f"filled by {fill:,} texts: {memory_of(process):.1f} MB", flush=True)
+            return asyncio.run(_all(port, process, requests, traffic))
 
 
 def _keys(index: Path, count: int) -> list[str]:
@@ -91,6 +98,15 @@ async def _all(port: int, process: int, requests: int, traffic: Traffic) -> str:
     grown = _slope(seen[len(seen) // 2 :]) * 10_000 / step
     told = f"Failed or wrong: {len(wrong)}. Growth over the second half: {grown:+.2f} MB for 10,000 requests."
     return "\n".join([*rows, "", told, *wrong[:5]])
+
+
+async def _fill(port: int, searches: int, traffic: Traffic) -> None:
+    """Only new searches, each of a text with words that no other has."""
+    every = replace(traffic, fresh=True)
+    waiting, wrong = iter(range(10, 20 * searches, 20)), list[str]()
+    await asyncio.gather(*(_client(port, waiting, every, wrong) for _ in range(CLIENTS)))
+    if wrong:
+        raise SystemExit(f"{len(wrong)} searches went wrong while filling: {wrong[0]}")
 
 
 async def _client(port: int, waiting: Any, traffic: Traffic, wrong: list[str]) -> None:

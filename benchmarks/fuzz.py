@@ -141,15 +141,17 @@ def _over_stdio(index: Path, random: Random, much: tuple[str, int], note: Note) 
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         lines = _Lines(process)
+        good: dict[str, Any] = {**GOOD, **({"_meta": META} if era == MODERN else {})}
         if era == OLD:
             _asked(lines, "hello", "initialize", HELLO, note)
             lines.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        else:
+            _asked(lines, "hello", "tools/call", good, note)
         for number in range(messages):
             one = message(random, era).body.replace(b"\n", b" ").replace(b"\r", b" ")
             lines.send(one)
             if number % 10 == 9:
-                params: dict[str, Any] = {**GOOD, **({"_meta": META} if era == MODERN else {})}
-                _asked(lines, f"good {number}", "tools/call", params, note)
+                _asked(lines, f"good {number}", "tools/call", good, note)
             if process.poll() is not None:
                 note("ended", f"the process ended with {process.returncode}", one.decode("latin-1"))
                 return

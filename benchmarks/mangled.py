@@ -122,4 +122,4 @@ def _bytes(random: Random, body: dict[str, Any]) -> bytes:
 
 def _plain(text: Any) -> str:
     """As a header takes it."""
-    return "".join(one for one in str(text)[:200] if " " <= one < "\x7f")
+    return "".join(one for one in str(text)[:200] if " " <= one < "\x7f").strip()
