@@ -192,12 +192,22 @@ def test_inner_networks_are_closed(client: httpx2.Client, host: str) -> None:
     client.delete(f"/v1/sources/{name}")
 
 
+def test_a_redirect_leads_nowhere(inner: httpx2.Client) -> None:
+    """What a source redirects to is never asked for."""
+    with upstream({"/doc": (302, {"Location": "/inner"}, b""), "/inner": (200, {}, b"{}")}) as (url, seen):
+        register(inner, f"{url}/doc")
+        answer = inner.post("/v1/sources/warehouse/sync")
+        assert (answer.status_code, len(seen)) == (502, 1)
+        assert "302" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("address", "open_"),
     [
         ("8.8.8.8", True), ("2606:4700::1111", True), ("10.1.2.3", False), ("169.254.169.254", False),
         ("192.168.0.1", False), ("100.64.0.1", False), ("224.0.0.1", False), ("fe80::1", False), ("fd00::1", False),
         ("::ffff:127.0.0.1", False), ("64:ff9b::7f00:1", False), ("2002:7f00:1::", False), ("0.0.0.0", False),
+        ("::7f00:1", False), ("::ffff:0:7f00:1", False), ("fec0::1", False), ("3fff::1", False), ("::1", False),
     ],
 )  # fmt: skip
 def test_only_public_addresses_are_open(address: str, open_: bool) -> None:

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-WRAPPED: Final = tuple(
-    ipaddress.ip_network(one) for one in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
-)
-"""IPv6 networks whose addresses stand for an IPv4 one, which may be an inner one."""
+WRAPPED: Final = ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
+INNER: Final = ("fec0::/10", "5f00::/16", "3fff::/20", "192.88.99.0/24")
+CLOSED: Final = tuple(ipaddress.ip_network(one) for one in (*WRAPPED, *INNER))
+"""Networks whose addresses stand for an IPv4 one, which may be an inner one; and inner or reserved ones that the
+standard library takes for public."""
 SECONDS: Final = 30.0
 PORTS: Final = {"https": 443, "http": 80}
 
@@ -61,7 +62,7 @@ class Policy:
     def allows(self, address: Address) -> bool:
         """Whether a connection to an address may be made."""
         inner = getattr(address, "ipv4_mapped", None) or address
-        public = inner.is_global and not inner.is_multicast and not any(inner in one for one in WRAPPED)
+        public = inner.is_global and not inner.is_multicast and not any(inner in one for one in CLOSED)
         return self.private or public
 
 
