@@ -20,7 +20,7 @@ from toolsearch.server.keys import Keys
 from toolsearch.server.state import StateFile
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
@@ -216,6 +216,20 @@ def test_what_a_catalog_says_is_text(open_page: Open, service: str) -> None:
         if view.startswith("search"):
             assert '<img src="x"' in page.inner_text("main")
             assert "⟨U+202E⟩" in page.inner_text("main")
+
+
+def test_notes_fit_a_phone(open_page: Open, service: str) -> None:
+    """Names of encoders and paths, which have no blanks, are broken where they must be."""
+
+    def noted(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "notes": ["vectors were made by " + "x" * 300]})
+
+    page = open_page(viewport={"width": 360, "height": 740})
+    page.route("**/v1/search", noted)
+    page.goto(f"{service}/#/search?q=refund")
+    page.wait_for_selector("p.note")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
