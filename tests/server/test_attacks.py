@@ -7,6 +7,7 @@ import io
 import json
 import logging
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,9 @@ import httpx2
 import pytest
 
 from tests.server.running import build, serving, settings
+from toolsearch.server.jobs import Jobs
 from toolsearch.server.patience import Patient
+from toolsearch.server.state import StateFile
 from toolsearch.server.watching import LOG, Lines
 
 
@@ -151,6 +154,48 @@ def test_an_answer_repeats_no_line_breaks(client: httpx2.Client) -> None:
     assert "set-cookie" not in answer.headers
     assert "\n" not in answer.json()["detail"]
     assert len(client.get("/v1/tools/" + "x" * 3_000).content) < 2_500
+
+
+def test_a_client_that_reads_nothing_is_let_go(tmp_path: Path) -> None:
+    """Answers that nobody takes fill no memory for ever: the connection ends by itself."""
+
+    class Hasty(Patient):
+        stuck = 0.2
+        lost = threading.Event()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self.lost.set()
+
+    with serving(settings(build(tmp_path / "shop")), http=Hasty) as client:
+        url = urlsplit(str(client.base_url))
+        with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
+            connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500)
+            assert Hasty.lost.wait(60)
+
+
+def test_streams_that_are_left_give_their_places_back(tmp_path: Path) -> None:
+    """A key may follow only so many streams at once; when their readers leave, it may again."""
+    chosen = settings(build(tmp_path / "shop"), concurrent=3)
+    state = StateFile(chosen.state_file)
+    job = Jobs(state).begin("shop").id
+    with serving(chosen) as client:
+        url = urlsplit(str(client.base_url))
+        ask = f"GET /v1/jobs/{job}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        held = [socket.create_connection((url.hostname, url.port), timeout=20) for _ in range(4)]
+        first = []
+        for one in held:
+            one.sendall(ask)
+            first.append(one.recv(12))
+        assert first == [b"HTTP/1.1 200"] * 3 + [b"HTTP/1.1 429"]
+        for one in held:
+            one.close()
+        for _ in range(200):
+            if client.get("/v1/me").status_code == 200:
+                break
+            time.sleep(0.05)
+        assert client.get("/v1/me").status_code == 200
+    state.close()
 
 
 def test_many_half_open_connections_do_not_stop_others(client: httpx2.Client) -> None:
