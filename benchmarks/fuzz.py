@@ -31,7 +31,7 @@ Note = Callable[[str, str, str], None]
 """Takes in an answer: its kind, its text, and what was sent."""
 HIDDEN: Final = "quillfeather"
 """A word that only a tool has which the caller may not see, and that is never sent."""
-SECONDS: Final = 30.0
+SECONDS: Final = 120.0
 EACH: Final = 100
 """Messages between two good ones that must be answered."""
 HELLO: Final = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
