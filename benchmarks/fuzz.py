@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Final
@@ -138,9 +139,11 @@ def _over_stdio(index: Path, random: Random, much: tuple[str, int], note: Note) 
     """Answers are not counted one by one, for some messages have none: a good request after every few must be."""
     era, messages = much
     command = [sys.executable, "-m", "toolsearch", "mcp", "-i", str(index), "--caller", "others"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        lines = _Lines(process)
+    with ExitStack() as stack:
+        piped, dropped = subprocess.PIPE, subprocess.DEVNULL
+        process = stack.enter_context(subprocess.Popen(command, stdin=piped, stdout=piped, stderr=dropped))
+        stack.callback(process.kill)
+        lines = stack.enter_context(closing(_Lines(process)))
         good: dict[str, Any] = {**GOOD, **({"_meta": META} if era == MODERN else {})}
         if era == OLD:
             _asked(lines, "hello", "initialize", HELLO, note)
@@ -154,10 +157,7 @@ def _over_stdio(index: Path, random: Random, much: tuple[str, int], note: Note) 
                 _asked(lines, f"good {number}", "tools/call", good, note)
             if process.poll() is not None:
                 note("ended", f"the process ended with {process.returncode}", one.decode("latin-1"))
-                return
-    finally:
-        process.kill()
-        process.wait()
+                break
 
 
 def _asked(lines: _Lines, name: str, method: str, params: dict[str, Any], note: Note) -> None:
@@ -187,6 +187,10 @@ class _Lines:
         self._process, self._rest = process, b""
         self._ready = selectors.DefaultSelector()
         self._ready.register(process.stdout, selectors.EVENT_READ)  # pyright: ignore[reportArgumentType]
+
+    def close(self) -> None:
+        """Wait for no more lines."""
+        self._ready.close()
 
     def send(self, line: bytes) -> None:
         """Write a line, as far as somebody reads it."""

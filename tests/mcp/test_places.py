@@ -57,9 +57,12 @@ def test_sessions_that_ended_by_themselves_give_their_places_back() -> None:
         async def drop(message: Any) -> None:
             del message
 
+        async def nothing() -> Any:
+            return {"type": "http.disconnect"}
+
         headers = [(b"mcp-session-id", session.encode())] if session else []
         scope = {"type": "http", "method": "POST", "headers": headers, "status": status}
-        await places(scope, drop, drop)
+        await places(scope, nothing, drop)
 
     async def inside() -> None:
         kept, hasty = Places(app, 60.0, lambda scope: "a"), Places(app, 0.0, lambda scope: "a")
