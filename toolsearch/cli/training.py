@@ -33,6 +33,7 @@ class Kind(StrEnum):
 
     encoder = "encoder"
     judge = "judge"
+    map = "map"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class TrainOptions:
 
 @options.taking(TrainOptions)
 def train(given: TrainOptions) -> None:
-    """Train an encoder or a judge from a recipe (extra train), or adapt an index to what its users mean (--from-log).
+    """Train encoder, judge or map from a recipe (extra train), or adapt an index to what its users mean (--from-log).
 
     An index is adapted by moving requests; tools' vectors stay, and nothing is kept unless it clearly wins.
     """
@@ -86,6 +87,10 @@ def _maker(kind: str) -> Callable[[Recipe, Place], object]:
         from toolsearch.training.encoder_making import make_encoder
 
         return make_encoder
+    if kind == "map":
+        from toolsearch.training.map_making import make_map
+
+        return make_map
     from toolsearch.training.judge_making import make_judge
 
     return make_judge

@@ -41,8 +41,11 @@ class Adaptation:
     change: Floats
 
     def moved(self, vectors: Floats) -> Floats:
-        """Vectors of requests, (n, dimension), after the change; each keeps its length."""
-        found = vectors + vectors @ self.change
+        """Vectors of requests, (n, dimension), after the change; each keeps its length.
+
+        Row by row: a product of many rows rounds in another way, and a text is to have one vector.
+        """
+        found = vectors + np.array([vector @ self.change for vector in vectors], np.float32).reshape(vectors.shape)
         before, after = (np.linalg.norm(one, axis=1, keepdims=True) for one in (vectors, found))
         return (found * (before / np.where(after == 0, 1, after))).astype(np.float32)
 

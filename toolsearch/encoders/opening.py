@@ -18,6 +18,7 @@ ENCODERS: Final = {
 """Names that stand alone."""
 
 FAMILIES: Final = {
+    "multilingual": "toolsearch.encoders.multilingual:with_map",
     "openai": "toolsearch.encoders.openai:OpenAIEncoder",
     "st": "toolsearch.encoders.transformer:TransformerEncoder",
     "trained": "toolsearch.encoders.builtin:trained",
@@ -35,7 +36,7 @@ def open_encoder(name: str) -> Encoder:
     kind, colon, model = name.partition(":")
     place = FAMILIES.get(kind) if colon else ENCODERS.get(name)
     if place is None:
-        known = [*ENCODERS, "st:MODEL", "trained:FOLDER", "openai:https://host/v1#MODEL"]
+        known = [*ENCODERS, "multilingual:FOLDER", "st:MODEL", "trained:FOLDER", "openai:https://host/v1#MODEL"]
         raise InvalidInput(f"there is no encoder {_shown(name)!r}; known are {', '.join(known)}")
     module, _, attribute = place.partition(":")
     made = getattr(import_module(module), attribute)

