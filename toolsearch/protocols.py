@@ -86,8 +86,8 @@ class Scores(Protocol):
 class WordScores(Scores, Protocol):
     """Scores of weighted words, which are the sum over its words."""
 
-    def by_word(self, rows: Rows) -> Floats:
-        """What each word adds to given rows of the view, (words, rows) float32; 0 where it does not occur."""
+    def holds(self, rows: Rows) -> Mask:
+        """Which of its words given rows of the view have, (words, rows) bool."""
         ...
 
 

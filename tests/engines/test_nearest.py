@@ -92,6 +92,27 @@ def test_views_and_filters_give_only_their_rows(segment: DenseSegment, share: fl
         assert (mine.mean, mine.std) == pytest.approx((exact.mean, exact.std), rel=1e-4, abs=1e-6)
 
 
+def test_a_search_starts_no_threads(segment: DenseSegment) -> None:
+    """Each request is searched by its own thread, however many faiss would take."""
+    tasks = Path("/proc/self/task")
+    if not tasks.is_dir():
+        pytest.skip("threads are counted by /proc")
+    faiss = pytest.importorskip("faiss")
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(4)
+    try:
+        engines = DenseEngine([segment]), DenseEngine([DenseSegment.of(VECTORS)])
+        threads = len(list(tasks.iterdir()))
+        for query in nearest.mixed(VECTORS, 10):
+            for scores in (engine.score(query, EVERYONE) for engine in engines):
+                assert scores.std > 0
+                assert len(scores.top(10).rows) == 10
+        assert len(list(tasks.iterdir())) == threads
+        assert faiss.omp_get_max_threads() == 4
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
 def test_a_small_allowed_set_is_compared_exactly(segment: DenseSegment) -> None:
     """A filter that keeps few rows gives the exact answer, in the exact order."""
     mask = np.zeros(ROWS, np.bool_)

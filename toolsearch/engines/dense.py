@@ -160,9 +160,11 @@ class DenseEngine:
             InvalidInput: as for one.
         """
         for query in queries:
-            if query.size != self.dimension or not np.isfinite(query).all():
+            if query.size != self.dimension:
                 raise InvalidInput(f"a request's vector needs {self.dimension} finite numbers, not {query.size}")
         vectors = np.array(queries, np.float32).reshape(len(queries), self.dimension)
+        if not np.isfinite(vectors).all():
+            raise InvalidInput(f"a request's vector needs {self.dimension} finite numbers; some are not")
         plan = self._plan(view)
         if plan.moments is not None:
             return [NearScores(self._segments, self._spans, plan, vector) for vector in vectors]

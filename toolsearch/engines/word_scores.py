@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ BLOCK: Final = 65_536
 would have to clear first, page by page, is not asked for."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(NamedTuple):
     """One term in one segment: rows (n,) int32 ascending, their term frequencies, what the term is worth, its place."""
 
     rows: Rows
@@ -33,12 +31,14 @@ class Column:
     gain: float
     place: int
 
+    def holds(self, rows: Rows) -> Mask:
+        """Which of given rows have the term, (len(rows),) bool."""
+        return self.rows.take(self.rows.searchsorted(rows), mode="clip") == rows
+
     def at(self, rows: Rows, norms: Floats) -> Floats:
         """What the term adds to given rows, (len(rows),) float32; 0 where it does not occur."""
         places = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
         there = self.rows[places] == rows
-        if not there.any():
-            return np.zeros(len(rows), np.float32)
         points = _points(np.float32(self.gain), self.frequencies[places], norms[rows])
         return np.where(there, points, np.float32(0))
 
@@ -161,9 +161,9 @@ class LexicalScores:
             found += column.at(rows, self._norms)
         return found
 
-    def by_word(self, rows: Rows) -> Floats:
-        """What each word adds to given rows, (words, rows) float32; 0 where it does not occur."""
-        found = np.zeros((self._words, len(rows)), np.float32)
+    def holds(self, rows: Rows) -> Mask:
+        """Which of its words given rows have, (words, rows) bool."""
+        found = np.zeros((self._words, len(rows)), np.bool_)
         for column in self._columns:
-            found[column.place] += column.at(rows, self._norms)
+            found[column.place] |= column.holds(rows)
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
 import shutil
 import uuid
@@ -118,6 +119,8 @@ def load(folder: Path) -> tuple[Piece, Facts]:
     try:
         arrays = {name: _read(folder / f"{name}.npy", size) for name, (size, _) in manifest["files"].items()}
         dense = DenseSegment.from_arrays(arrays) if "vectors" in arrays else None
+        if "nearest" in arrays:
+            _read_singly(arrays["vectors"])
         segment = Segment.from_arrays(arrays, dense)
         rows = Rows(*(cast("Any", arrays[f"truth_{part}"]) for part in Rows._fields))
         facts = Facts(
@@ -168,6 +171,13 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if manifest.get("format") != FORMAT or not isinstance(manifest.get("files"), dict):
         raise IndexDamaged(f"derived files in {str(folder)!r} have another format than {FORMAT}")
     return manifest
+
+
+def _read_singly(vectors: NDArray[np.generic]) -> None:
+    """Tell the system that rows are read here and there, so that it does not read their neighbours into memory too."""
+    mapping = cast("mmap.mmap | None", getattr(vectors.base, "_mmap", None))
+    if mapping is not None and hasattr(mmap, "MADV_RANDOM"):
+        mapping.madvise(mmap.MADV_RANDOM)
 
 
 def _read(path: Path, size: int) -> NDArray[np.generic]:

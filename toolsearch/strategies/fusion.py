@@ -6,8 +6,9 @@ gets the exact score of both, whichever proposed it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -89,13 +90,14 @@ class Count:
         """The mean of the three best cosines; 0 without vectors."""
         if self.cosines is None or not len(self.rows):
             return 0.0
-        return float(np.sort(self.cosines)[-3:].mean())
+        best = np.sort(self.cosines)[-3:]
+        return float(np.add.reduce(best) / len(best))
 
 
 class Look(NamedTuple):
-    """What a ballot says of one row: what each term adds, words and similarity on the common scale, the cosine."""
+    """What a ballot says of one row: which terms it has, words and similarity on the common scale, the cosine."""
 
-    points: list[float]
+    terms: tuple[str, ...]
     words: float
     cosine: float | None
     near: float
@@ -134,19 +136,20 @@ class Ballot:
     def look(self, rows: Rows) -> None:
         """Look up at once what `matched`, `cosine` and `reasons` will say of these rows."""
         count = self.count(rows)
-        points: list[list[float]] = self.words.scores.by_word(rows).T.tolist()
+        held: list[list[bool]] = self.words.scores.holds(rows).T.tolist()
         words, cosines = self.words.scaled(count.words).tolist(), [None] * len(rows)
         near = [0.0] * len(rows)
         if self.similarity is not None and count.cosines is not None:
             cosines, near = count.cosines.tolist(), self.similarity.scaled(count.cosines).tolist()
         for place, row in enumerate(rows.tolist()):
             bare = self.unvectored is not None and bool(self.unvectored[row])
-            self.seen[row] = Look(points[place], words[place], None if bare else cosines[place], near[place])
+            self.seen[row] = Look(
+                tuple(compress(self.terms, held[place])), words[place], None if bare else cosines[place], near[place]
+            )
 
-    def matched(self, row: int) -> dict[str, float]:
-        """The request's terms that the row has, each with what it adds to the score of the words."""
-        pairs = zip(self.terms, self._look(row).points, strict=True)
-        return {term: points for term, points in pairs if points > 0}
+    def matched(self, row: int) -> Sequence[str]:
+        """The request's terms that the row has."""
+        return self._look(row).terms
 
     def cosine(self, row: int) -> float | None:
         """The similarity of a row, None when it or the request has no vector."""
@@ -158,7 +161,7 @@ class Ballot:
         share = self.share if look.cosine is not None else 0.0
         found: list[Reason] = []
         if share < 1:
-            found.append(Reason("words", factor * (1 - share) * look.words, ", ".join(self.matched(row))))
+            found.append(Reason("words", factor * (1 - share) * look.words, ", ".join(look.terms)))
         if look.cosine is not None and share > 0:
             found.append(Reason("similarity", factor * share * look.near, f"cosine {look.cosine:.2f}"))
         return found

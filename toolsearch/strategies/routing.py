@@ -95,8 +95,8 @@ class RoutedBallot:
         self.own.look(rows[~elsewhere])
         self.other.look(rows[elsewhere])
 
-    def matched(self, row: int) -> dict[str, float]:
-        """The request's terms that the row has, each with what it adds to the score of the words."""
+    def matched(self, row: int) -> Sequence[str]:
+        """The request's terms that the row has."""
         return self._of(row).matched(row)
 
     def cosine(self, row: int) -> float | None:
