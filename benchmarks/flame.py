@@ -83,7 +83,8 @@ def flame(
         before = time.process_time()
         found = sampled(lambda: [ask() for _ in range(rounds)])
         spent = 1e3 * (time.process_time() - before) / (rounds * len(texts))
-    print(f"{len(opened):,} tools, {spent:.2f} ms of CPU a request\n\n{tree(below(found, 'search'))}")
+        tools = len(opened)
+    print(f"{tools:,} tools, {spent:.2f} ms of CPU a request\n\n{tree(below(found, 'search'))}")
     if stacks is not None:
         stacks.write_text(folded(found), "utf-8")
 
