@@ -104,6 +104,7 @@ def _built(
     anew = store.meta("analyser") not in (None, text.ANALYSER)
     if feed is None and not anew:
         tools = [changes.Staged(tool, entry.hash, entry.origin) for tool, entry in store.entries().items()]
+        order.progress(Progress(stage="read", done=len(tools), total=len(tools)))
     else:
         tools = Stage(store, feed or GivenTools(_present(store)), anew=anew).filled(order.progress)
     if encoder is not None:
