@@ -69,7 +69,7 @@ def test_eval_tells_kinds_and_false_offers(tmp_path: Path, index: Path, run: Run
     """Where requests have kinds or no right tool, there is a table for each."""
     out = run("eval", "-i", index, "--queries", in_lines(tmp_path))[1]
     titles = next(line for line in out.splitlines() if line.startswith("| allowed refusals"))
-    assert [title.strip() for title in titles.split("|")[1:-1]] == ["allowed refusals", "refused", "false offers", "AUC"]
+    assert [title.strip() for title in titles.split("|")[2:-1]] == ["refused", "false offers", "AUC"]
     assert "| 5 % and 10 %" in out
     assert "AUC: how often" in out
     assert "Tokens: estimate" in out
