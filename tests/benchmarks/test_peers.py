@@ -113,4 +113,4 @@ def test_the_table_compares_every_system_with_ours(tmp_path: Path, data: Path) -
     overall = next(line for line in text.splitlines() if line.startswith("| other"))
     assert "-50.0 (-100.0 to 0.0)" in overall
     assert "900 ms a request" in text
-    assert "2.0 / 2" in text
+    assert "2.0 (2.0 to 2.0) / 2" in text
