@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.agent.tools import SEARCH, agent, getTime, made, search, spec, texts
+from toolsearch.catalog.names import exposed_name
 from toolsearch.index.tool_index import ToolIndex
 from toolsearch.testing.models import ScriptedModel, call
-from toolsearch.tool import Tool
+from toolsearch.tool import Tool, ToolSpec
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
 
@@ -98,3 +99,27 @@ def test_names_that_no_provider_takes() -> None:
     names = probe.names()
     model = ScriptedModel([call(one) for one in names], "ok")
     assert texts(agent(model, tools, search=None).run_sync("?")) == given
+
+
+@pytest.mark.parametrize("show", ["inline", "proxy"])
+@pytest.mark.parametrize(
+    "tool_id", ["天气/查询天气", "a" * 80, "ns/" + "very_long_name_" * 8, "Öffne_Tür", "1st", "x/🚀"], ids=ascii
+)
+def test_a_tool_of_an_index_whose_name_no_provider_takes(tool_id: str, show: Any) -> None:
+    """Once it is found it can be called by the name that it was shown with."""
+    namespace, _, name = tool_id.rpartition("/")
+    index = ToolIndex.from_tools([ToolSpec(name=name, namespace=namespace, description="weather")], encoder=None)
+    index.bind({tool_id: lambda arguments, context: "ran"})
+    called = exposed_name(tool_id)
+    by_name = call("call_tool", name=called, arguments={}) if show == "proxy" else call(called)
+    model = ScriptedModel(call("search_tools" if show == "proxy" else SEARCH, query="weather"), by_name, "ok")
+    done = agent(model, [index], search="lexical", show=show).run_sync("?")
+    assert texts(done)[1] == "ran"
+
+
+def test_a_long_name_of_an_index_outlives_its_search() -> None:
+    """Called without a search, it is told apart from a name that no tool has."""
+    index = ToolIndex.from_tools([ToolSpec(name="read_the_gauge_of_the_boiler_" * 4)], encoder=None)
+    model = ScriptedModel(call(exposed_name("read_the_gauge_of_the_boiler_" * 4)), "ok")
+    done = agent(model, [index], search="lexical").run_sync("?")
+    assert done.tool_executions[0].result.attributes["error"] == "tool_not_loaded"

@@ -156,6 +156,13 @@ def test_gemini_subset_is_read() -> None:
     assert spec.parameters == {"type": "object", "properties": {"a": {"type": ["string", "null"]}}}
 
 
+def test_gemini_parameter_may_be_called_nullable() -> None:
+    """Names of parameters are no keywords of the subset."""
+    schema = {"type": "OBJECT", "properties": {"nullable": {"type": "BOOLEAN", "nullable": True}}}
+    spec = from_gemini({"name": "add_column", "parameters": schema})
+    assert spec.parameters == {"type": "object", "properties": {"nullable": {"type": ["boolean", "null"]}}}
+
+
 def test_documents_of_any_vendor(tmp_path: Path) -> None:
     """Lists, listings and declarations are recognised by their shape."""
     spec = ToolSpec(name="x", description="d")

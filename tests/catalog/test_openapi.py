@@ -216,3 +216,13 @@ def test_a_schema_that_draws_in_too_much_is_cut() -> None:
     }
     tool = one({"requestBody": body}, components={"schemas": {**wide, "s99": {}}})
     assert tool.parameters["properties"]["n"] == {"type": "object", "description": "a s0"}
+
+
+def test_components_that_are_nested_without_end_are_cut() -> None:
+    """A document deeper than any tool may be loses the depth, and not the build."""
+    deep: Any = {"type": "string"}
+    for _ in range(400):
+        deep = {"type": "object", "properties": {"x": deep}}
+    body = {"content": {"application/json": {"schema": {"properties": {"a": {"$ref": "#/components/schemas/deep"}}}}}}
+    tool = one({"requestBody": body}, "/boats", components={"schemas": {"deep": deep}})
+    assert tool.parameters["properties"] == {"a": {"type": "object", "description": "a deep"}}

@@ -151,3 +151,36 @@ def test_property_names_are_not_keywords() -> None:
     out = repair({"type": "object", "properties": names, "required": ["type"]}, "openai").schema
     assert out["properties"] == names
     assert out["required"] == ["type"]
+
+
+@pytest.mark.parametrize("provider", sorted(FORMS))
+def test_a_long_chain_of_definitions(provider: str) -> None:
+    """Hundreds of types that refer from one to the next overflow nothing; written out, they end somewhere."""
+    links = {f"d{n}": {"properties": {"x": {"$ref": f"#/$defs/d{n + 1}"}}} for n in range(400)}
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**links, "d400": {}}}
+    done = repair(schema, provider).schema
+    assert len(done.get("$defs", ())) in (0, 401)
+    assert "properties" in done["properties"]["a"] or done["properties"]["a"]["$ref"] == "#/$defs/d0"
+
+
+def test_many_references_that_lead_astray_are_looked_for_once() -> None:
+    """Two thousand definitions at the wrong place, and names that are alike, cost one walk and not one each."""
+    many = range(2_000)
+    astray = {"properties": {"s": {"definitions": {f"d{n}": {"x": {}} for n in many}}}}
+    fill = {f"f{n}": {} for n in range(10_000)}
+    named = {f"p{n}": {"$ref": f"#/definitions/d{n}"} for n in many}
+    alike = {f"n{n}": {"$ref": f"#/$defs/d{n}/x"} for n in many}
+    schema = {"properties": {**fill, **named, "q": astray, **alike}, "$defs": {f"d{n}": {"x": {}} for n in many}}
+    assert len(repair(schema, "openai").schema["$defs"]) == 4_000
+
+
+def test_alternatives_by_reference_keep_their_own_required() -> None:
+    """What the root requires is added to the rule of the alternatives and does not replace it."""
+    kinds = {name: {"properties": {name: {}}, "required": [name]} for name in ("a", "b")}
+    schema = {"required": ["c"], "oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds], "$defs": kinds}
+    assert repair(schema, "openai").rules == ("Give exactly one of: (a) or (b).",)
+
+
+def test_a_vendors_extension_is_no_schema() -> None:
+    """A reference in it is not followed."""
+    assert only({"type": "string", "x-examples": {"$ref": "./a.json"}})["type"] == "string"

@@ -48,6 +48,13 @@ def test_json_with_comments(tmp_path: Path) -> None:
     assert ids(write(tmp_path / "t.json", '// tools\n{"tools": [{"name": "a", /* one */}, ],}')) == ["a"]
 
 
+@pytest.mark.parametrize("text", ['"' + '\\"' * 400_000, "*/" * 200_000 + "/*" * 200_000], ids=["quotes", "comments"])
+def test_a_file_that_is_cut_off_is_read_once(tmp_path: Path, text: str) -> None:
+    """Texts and comments without an end are no reason to look for one again and again."""
+    with pytest.raises(InvalidSource, match="not JSON"):
+        load(write(tmp_path / "t.json", text))
+
+
 def test_yaml_and_toml(tmp_path: Path) -> None:
     """Definitions may be written in either."""
     yaml = """
@@ -144,7 +151,18 @@ def test_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         sys.modules.pop("boatyard_x", None)
 
 
-@pytest.mark.parametrize("text", ["import no_such_thing_x", "1/0", "def f(:", "raise SystemExit(3)", "x = 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import no_such_thing_x",
+        "1/0",
+        "def f(:",
+        "raise SystemExit(3)",
+        "assert 0",
+        "class E(Exception): ...\nraise E",
+        "x = 1",
+    ],
+)
 def test_broken_python(tmp_path: Path, text: str) -> None:
     """A file that cannot be run, or has no tools, is named."""
     with pytest.raises(InvalidSource, match=r"bad\.py"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
 from toolsearch.agent.arguments import parsed, with_schema
-from toolsearch.agent.exposing import name_of
+from toolsearch.agent.exposing import exposed, name_of
 from toolsearch.agent.limits import HiddenCalls, Limits
 from toolsearch.agent.showing import CALL_TOOL, GET_TOOL
 from toolsearch.agent.toolbox import Toolbox
@@ -54,8 +54,8 @@ class Planner:
         if call.name in self.search:
             return self._searching(call)
         if self.proxied and call.name in (GET_TOOL.name, CALL_TOOL.name):
-            return self._proxied(call, toolbox)
-        spec = toolbox.called(call.name)
+            return self._proxied(call, toolbox, visible)
+        spec = _called(call.name, toolbox, visible)
         if spec is None:
             return self._unknown(call, call.name, toolbox)
         if spec.id not in visible and self.hidden != "execute":
@@ -75,7 +75,7 @@ class Planner:
         text = "This search was made before; its answer stands above. Call a tool it found, or search in other words."
         return _answer(call, text, error="repeated_search", found=())
 
-    def _proxied(self, call: ToolCall, toolbox: Toolbox) -> Planned:
+    def _proxied(self, call: ToolCall, toolbox: Toolbox, visible: Collection[str]) -> Planned:
         try:
             given = parsed(call.arguments, self.limits.arguments)
         except ToolArgumentsError as error:
@@ -83,7 +83,7 @@ class Planner:
         name = given.get("name")
         if not isinstance(name, str):
             return _answer(call, f"{call.name} needs the name of a tool", error="invalid_arguments")
-        spec = toolbox.called(name)
+        spec = _called(name, toolbox, visible)
         if spec is None:
             return self._unknown(call, name, toolbox)
         if call.name == GET_TOOL.name:
@@ -115,6 +115,12 @@ class Planner:
             f"The tool {call.name} was not run, for you had not seen what it takes. It is available now; call it again."
         )
         return _answer(call, with_schema(text, spec), error="tool_not_loaded", found=(spec.id,))
+
+
+def _called(name: str, toolbox: Toolbox, visible: Collection[str]) -> ToolSpec | None:
+    """The tool of a name: one that the model sees, whatever its id became for the provider, or any other."""
+    seen = (toolbox.get(tool_id) for tool_id in visible if exposed(tool_id) == name)
+    return next((spec for spec in seen if spec is not None), None) or toolbox.called(name)
 
 
 def described(spec: ToolSpec) -> str:

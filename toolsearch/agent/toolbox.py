@@ -95,9 +95,15 @@ class Toolbox:
         return None
 
     def called(self, name: str) -> ToolSpec | None:
-        """The tool that a model calls by this name; None when the caller has none."""
+        """The tool that a model calls by this name; None when the caller has none.
+
+        A tool of a library whose id had to be altered is looked for by the words that are left of it in the name.
+        """
         own = next((tool.spec for tool in self._own() if name_of(tool.spec) == name), None)
-        return own or next((spec for spec in self._similar(name) if name_of(spec) == name), None)
+        found = own or next((spec for spec in self._similar(name) if name_of(spec) == name), None)
+        if found or not _HASH.search(name):
+            return found
+        return next((spec for spec in self._fitting(_HASH.sub("", name)) if name_of(spec) == name), None)
 
     def meant(self, name: str) -> ToolSpec | None:
         """The one tool whose name, title or alias is written like this name; None when there is none, or several.

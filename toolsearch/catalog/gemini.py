@@ -8,6 +8,7 @@ from typing import Any, cast
 from toolsearch.catalog.definitions import described, spec_of
 from toolsearch.catalog.names import exposed_name
 from toolsearch.catalog.schema import repair
+from toolsearch.catalog.schema_walk import rewritten
 from toolsearch.tool import Json, ToolSpec
 
 
@@ -34,12 +35,12 @@ def to_gemini(spec: ToolSpec) -> Json:
 
 def _lowered(schema: Any) -> Any:
     """The OpenAPI subset as JSON Schema: `STRING` is `string`, `nullable` adds null."""
-    if isinstance(schema, list):
-        return [_lowered(one) for one in cast("list[Any]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    body: Json = {key: _lowered(item) for key, item in cast(Json, schema).items() if key != "nullable"}
+    return rewritten(schema, lambda body, _: _plain(cast(Json, body)) if isinstance(body, dict) else body)
+
+
+def _plain(given: Json) -> Json:
+    body: Json = {key: item for key, item in given.items() if key != "nullable"}
     kind = body.get("type")
     if isinstance(kind, str):
-        body["type"] = [kind.lower(), "null"] if cast(Json, schema).get("nullable") is True else kind.lower()
+        body["type"] = [kind.lower(), "null"] if given.get("nullable") is True else kind.lower()
     return body

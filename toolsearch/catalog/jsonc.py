@@ -7,13 +7,15 @@ from typing import Final
 
 MAX_TEXT: Final = 1_000_000
 """Characters of a text that comments are looked for in."""
-_PIECES: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_COMMAS: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_TEXT: Final = r'("(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z))'
+"""A text in quotes; one that never ends goes on to the end, so that no later quote is tried as a beginning."""
+_PIECES: Final = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMAS: Final = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])", re.DOTALL)
 
 
 def plain_json(text: str) -> str:
     """The text without comments and trailing commas; texts in quotes, and long documents, stay as they are."""
-    if len(text) > MAX_TEXT or text.count("/*") > text.count("*/") + 100:
+    if len(text) > MAX_TEXT:
         return text
     bare = _PIECES.sub(lambda found: found[1] or " ", text)
     return _COMMAS.sub(lambda found: found[1] or "", bare)

@@ -45,7 +45,7 @@ def schemas(spec: ToolSpec) -> Said:
     """What is wrong with a tool's input schema."""
     try:
         repaired = {provider: repair(spec.parameters, provider) for provider in _PROVIDERS}
-    except (InvalidInput, TypeError, ValueError, AttributeError) as error:
+    except (InvalidInput, TypeError, ValueError, AttributeError, RecursionError) as error:
         yield "schema-unusable", f"The schema cannot be sent to a provider ({str(error)[:160]}); put it right."
         return
     yield from _changes(repaired)

@@ -42,7 +42,7 @@ def with_components(document: Json, schema: Json) -> Json:
     """
     work = Hoisted(document)
     try:
-        body = cast(Json, work.node(schema))
+        body = work.whole(schema)
     except LimitExceeded:
         return upgraded(_cut(schema))
     return upgraded({**body, "$defs": work.definitions} if work.definitions else body)

@@ -9,19 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from toolsearch.catalog.functions import as_tool, tools_from
 from toolsearch.catalog.langchain import from_langchain, is_langchain
 from toolsearch.catalog.loaded import Collector, Loaded
 from toolsearch.errors import InvalidInput, InvalidSource
 from toolsearch.tool import Tool, ToolSpec
-
-_FAILURES: Final = (
-    ImportError, SyntaxError, ArithmeticError, AttributeError, LookupError, NameError, OSError, RuntimeError,
-    TypeError, ValueError, SystemExit,
-)  # fmt: skip
-"""What running somebody's module may end in."""
 
 
 def load_file(path: Path, *, keep_going: bool = False) -> Loaded:
@@ -107,5 +101,5 @@ def _run(code: Callable[[], Any], where: str) -> Any:
         return code()
     except InvalidInput as error:
         raise InvalidSource(f"{where[:120]}: {error}") from None
-    except _FAILURES as error:
+    except (Exception, SystemExit) as error:  # somebody's module may raise anything
         raise InvalidSource(f"{where[:120]} cannot be imported: {type(error).__name__}: {str(error)[:200]}") from error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from toolsearch.catalog.schema_refs import hoisted, inlined
+from toolsearch.catalog.schema_refs import Inlined, hoisted, inlined
 from toolsearch.catalog.schema_shape import shaped
 from toolsearch.catalog.schema_walk import rewritten
 from toolsearch.errors import InvalidInput, InvalidTool
@@ -109,7 +109,8 @@ def _root(schema: Json, report: _Report) -> Json:
 
 def _merged(body: Json, key: str, report: _Report) -> Json:
     """The root with the alternatives of one combinator folded into it; the rule is told in words."""
-    parts: list[Json] = [part for part in (_resolved(one, body) for one in body[key]) if isinstance(part, dict)]
+    work = Inlined(body)
+    parts: list[Json] = [part for part in (_resolved(one, work) for one in body[key]) if isinstance(part, dict)]
     properties: Json = {}
     for part in parts:
         properties.update(part.get("properties", {}))
@@ -127,11 +128,8 @@ def _merged(body: Json, key: str, report: _Report) -> Json:
     return {**rest, "properties": properties, **({"required": required} if required else {})}
 
 
-def _resolved(part: Any, root: Json) -> Any:
-    if not isinstance(part, dict) or "$ref" not in part:
-        return cast(Any, part)
-    bare: Json = {**root, "properties": {}, **dict.fromkeys(_COMBINATORS, None)}
-    return inlined({**bare, **cast(Json, part)})
+def _resolved(part: Any, work: Inlined) -> Any:
+    return work.of(cast(Json, part)) if isinstance(part, dict) and "$ref" in part else cast(Any, part)
 
 
 def _node(value: Any, form: _Form, report: _Report, key: str) -> Any:
