@@ -21,18 +21,20 @@ class Recent(Generic[Value]):
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        # In a tuple, so that one look tells a value that is None from one that is missing.
+        self._values: OrderedDict[Hashable, tuple[Value]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value of the key, made when it is missing; no lock is held while it is made."""
         with self._lock:
-            if key in self._values:
+            found = self._values.get(key)
+            if found is not None:
                 self._values.move_to_end(key)
-                return self._values[key]
+                return found[0]
         value = make()
         with self._lock:
-            self._values[key] = value
+            self._values[key] = (value,)
             self._values.move_to_end(key)
             while len(self._values) > self._size:
                 self._values.popitem(last=False)

@@ -80,27 +80,33 @@ class Fit:
         """The chance that the best hit is right, 0 to 1."""
         length = self.length * math.log1p(terms)
         if cosine is None:
-            return _sigmoid(self.words_offset + self.words_coverage * coverage + length)
-        liked = self.answered * near[0] + self.unanswered * near[1]
-        return _sigmoid(self.offset + self.cosine * cosine + self.coverage * coverage + length + liked)
+            return self._by_words(coverage, length)
+        return _sigmoid(self.offset + self.cosine * cosine + self.coverage * coverage + length + self._liked(near))
 
     def of(self, evidence: Evidence) -> float:
         """The chance that the best hit is right, 0 to 1."""
         if evidence.foreign and evidence.cosine is not None:
             return self.likeness(evidence.cosine)
-        fit = self if evidence.elsewhere is None else self._told(evidence, evidence.elsewhere)
-        return fit.chance(evidence.cosine, evidence.coverage, evidence.terms, evidence.near)
+        if evidence.elsewhere is None:
+            return self.chance(evidence.cosine, evidence.coverage, evidence.terms, evidence.near)
+        return self._told(evidence, evidence.elsewhere)
 
-    def _told(self, evidence: Evidence, elsewhere: float) -> Fit:
-        """The fit for a request that is so near to what tools elsewhere do."""
-        mixed = self.world_mixed * evidence.coverage * math.log1p(evidence.terms)
-        return replace(
-            self,
-            offset=self.world_offset + self.elsewhere * elsewhere + self.world_around * evidence.around + mixed,
-            cosine=self.world_cosine,
-            coverage=self.world_coverage,
-            length=self.world_length,
-        )
+    def _told(self, evidence: Evidence, elsewhere: float) -> float:
+        """The same for a request that is so near to what tools elsewhere do."""
+        coverage, said = evidence.coverage, math.log1p(evidence.terms)
+        length = self.world_length * said
+        if evidence.cosine is None:
+            return self._by_words(coverage, length)
+        offset = self.world_offset + self.elsewhere * elsewhere + self.world_around * evidence.around
+        offset += self.world_mixed * coverage * said
+        curve = offset + self.world_cosine * evidence.cosine + self.world_coverage * coverage + length
+        return _sigmoid(curve + self._liked(evidence.near))
+
+    def _by_words(self, coverage: float, length: float) -> float:
+        return _sigmoid(self.words_offset + self.words_coverage * coverage + length)
+
+    def _liked(self, near: tuple[float, float]) -> float:
+        return self.answered * near[0] + self.unanswered * near[1]
 
     def likeness(self, cosine: float) -> float:
         """The same where a request and the tools are in different languages, so that only similarity tells."""

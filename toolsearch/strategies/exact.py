@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from toolsearch.text import MAX_REQUEST, cut_request, identifier_parts, name_key
 from toolsearch.tool import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 MENTION: Final = 2.0
@@ -26,6 +26,8 @@ MENTIONS: Final = 20
 """How many identifiers of one request are looked up."""
 SPOKEN: Final = 8
 """Words of a request, at most, that may be a name with small words between: "cancel my flight" for cancel_flight."""
+SHORT: Final = 400
+"""Requests up to this length recur: the keys of names in them are kept for a while."""
 _RUN = re.compile(r"\w+(?:[._]\w+)*")
 
 
@@ -55,17 +57,27 @@ def named_rows(request: str, view: ToolView) -> list[int]:
     """Rows of the view that the request names, in catalog order."""
     if len(request) > MAX_REQUEST:
         return []
-    key = name_key(request)
+    key = _known_key(request) if len(request) <= SHORT else name_key(request)
     return [row for row in view.corpus.named(key) if view.holds(row)] if key else []
 
 
 def mentioned_rows(request: str, view: ToolView) -> list[int]:
     """Rows of the view whose name, of two words or more, is in the request as an identifier, or all that it says."""
-    found: list[str] = _RUN.findall(cut_request(request))
+    keys = _known_mentions(request) if len(request) <= SHORT else _mentions(cut_request(request))
+    rows = (row for key in keys for row in view.corpus.named(key))
+    return sorted({row for row in rows if view.holds(row)})
+
+
+def _mentions(request: str) -> Sequence[str]:
+    """The keys under which names in a request are looked up."""
+    found: list[str] = _RUN.findall(request)
     runs = [run for run in found if not _is_plain(run) and len(identifier_parts(run)) > 1]
     keys = dict.fromkeys(name_key(run) for run in (*runs, *_without_small_words(found)))
-    rows = (row for key in list(keys)[:MENTIONS] for row in view.corpus.named(key))
-    return sorted({row for row in rows if view.holds(row)})
+    return list(keys)[:MENTIONS]
+
+
+_known_key = lru_cache(maxsize=1 << 11)(name_key)
+_known_mentions = lru_cache(maxsize=1 << 11)(_mentions)
 
 
 def _is_plain(run: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
@@ -24,25 +25,33 @@ FLAT: Final = 1e-9
 """Scores that spread less than this are all equal."""
 
 
-@dataclass(frozen=True, slots=True)
 class Voter(Generic[Own]):
-    """Scores with the mean and standard deviation that put them on the common scale."""
+    """Scores with the mean and standard deviation that put them on the common scale.
 
-    scores: Own
-    mean: float
-    deviation: float
+    Those are taken once, and not before they are wanted: words that have no say need not be summed over a catalog.
+    """
+
+    def __init__(self, scores: Own) -> None:
+        self.scores = scores
+
+    @cached_property
+    def _scale(self) -> tuple[float, float]:
+        deviation = self.scores.std
+        return self.scores.mean, deviation if deviation > FLAT else 0.0
 
     def scaled(self, scores: Floats) -> Points:
         """Some of its scores as standard deviations above the mean, float64; 0 for all when all scores are equal."""
-        if not self.deviation:
+        mean, deviation = self._scale
+        if not deviation:
             return np.zeros(len(scores))
-        return (scores.astype(np.float64) - self.mean) / self.deviation
+        found = np.subtract(scores, mean, dtype=np.float64)
+        found /= deviation
+        return found
 
-
-def voter(scores: Own) -> Voter[Own]:
-    """A voter; its statistics are taken once."""
-    deviation = scores.std
-    return Voter(scores, scores.mean, deviation if deviation > FLAT else 0.0)
+    def scaled_few(self, scores: Sequence[float]) -> list[float]:
+        """The same number by number, which is quicker for a handful."""
+        mean, deviation = self._scale
+        return [(score - mean) / deviation if deviation else 0.0 for score in scores]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,11 +84,30 @@ class Count:
 
     def votes(self) -> Points:
         """The fused score of each row, float64."""
-        ballot, words = self.ballot, self.ballot.words.scaled(self.words)
+        ballot = self.ballot
         if ballot.similarity is None or self.cosines is None:
-            return words
-        fused = (1 - ballot.share) * words + ballot.share * ballot.similarity.scaled(self.cosines)
+            return ballot.words.scaled(self.words)
+        fused = ballot.share * ballot.similarity.scaled(self.cosines)
+        if not ballot.words_count:
+            return fused
+        words = ballot.words.scaled(self.words)
+        fused += (1 - ballot.share) * words
         return fused if ballot.unvectored is None else np.where(ballot.unvectored[self.rows], words, fused)
+
+    def look(self, places: Sequence[int]) -> None:
+        """Keep what the ballot's `matched`, `cosine` and `reasons` will say of the rows at these places."""
+        ballot, rows = self.ballot, self.rows[places]
+        held: list[list[bool]] = ballot.words.scores.holds(rows).T.tolist()
+        words: list[float] = self.words[places].tolist()
+        words = ballot.words.scaled_few(words) if ballot.words_count else words
+        cosines, near = [None] * len(rows), [0.0] * len(rows)
+        if ballot.similarity is not None and self.cosines is not None:
+            cosines = self.cosines[places].tolist()
+            near = ballot.similarity.scaled_few(cosines)
+        for place, row in enumerate(rows.tolist()):
+            bare = ballot.unvectored is not None and bool(ballot.unvectored[row])
+            terms = tuple(compress(ballot.terms, held[place]))
+            ballot.seen[row] = Look(terms, words[place], None if bare else cosines[place], near[place])
 
     def near(self, floor: float) -> Mask:
         """Which rows share a word with the text or are at least that similar."""
@@ -122,9 +150,14 @@ class Ballot:
     wary: bool = False
     seen: dict[int, Look] = field(default_factory=dict[int, Look])
 
+    @property
+    def words_count(self) -> bool:
+        """Whether words have a say of any row."""
+        return self.similarity is None or self.share < 1 or self.unvectored is not None
+
     def proposed(self, most: int, within: Mask | None) -> list[Rows]:
         """The best rows of each voter that has a say."""
-        voters = [self.words] if self.similarity is None or self.share < 1 or self.unvectored is not None else []
+        voters = [self.words] if self.words_count else []
         voters += [] if self.similarity is None or self.share <= 0 else [self.similarity]
         return [voter.scores.top(most, within).rows for voter in voters]
 
@@ -132,20 +165,6 @@ class Ballot:
         """What the voters say of rows."""
         cosines = None if self.similarity is None else self.similarity.scores.at(rows)
         return Count(self, rows, self.words.scores.at(rows), cosines)
-
-    def look(self, rows: Rows) -> None:
-        """Look up at once what `matched`, `cosine` and `reasons` will say of these rows."""
-        count = self.count(rows)
-        held: list[list[bool]] = self.words.scores.holds(rows).T.tolist()
-        words, cosines = self.words.scaled(count.words).tolist(), [None] * len(rows)
-        near = [0.0] * len(rows)
-        if self.similarity is not None and count.cosines is not None:
-            cosines, near = count.cosines.tolist(), self.similarity.scaled(count.cosines).tolist()
-        for place, row in enumerate(rows.tolist()):
-            bare = self.unvectored is not None and bool(self.unvectored[row])
-            self.seen[row] = Look(
-                tuple(compress(self.terms, held[place])), words[place], None if bare else cosines[place], near[place]
-            )
 
     def matched(self, row: int) -> Sequence[str]:
         """The request's terms that the row has."""
@@ -168,5 +187,5 @@ class Ballot:
 
     def _look(self, row: int) -> Look:
         if row not in self.seen:
-            self.look(np.array((row,), np.int32))
+            self.count(np.array((row,), np.int32)).look([0])
         return self.seen[row]

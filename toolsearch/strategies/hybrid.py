@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 LOOKED: Final = 20
 """Reasons of so many of the best rows are looked up at once."""
+_NO_PARTS: Final = np.empty((0, 0))
 
 
 class Told(NamedTuple):
@@ -65,16 +67,17 @@ class HybridRanker:
         rows = _pool(voting, view, max(self.settings.pool, depth))
         counts = [ballot.count(rows).wary(self.settings.sure) for ballot in voting]
         floor = self.settings.foreign_floor if voting[0].foreign else self.settings.floor
-        near = np.logical_or.reduce([count.near(floor) for count in counts])
+        near = reduce(np.logical_or, (count.near(floor) for count in counts))
         rows, counts = rows[near], [count.of(near) for count in counts]
         voting = [count.ballot for count in counts]
         scores, parts = self._scores(counts)
         lifts = covering(rows, scores, parts, self.settings.covered)
         if lifts:
             scores[np.searchsorted(rows, list(lifts))] += [lift.points for lift in lifts.values()]
-        order = np.lexsort((rows, -scores))[:depth]
-        for ballot in voting:
-            ballot.look(rows[order[:LOOKED]])
+        # Rows ascend, so that a stable order by score alone has ties by row.
+        order = (-scores).argsort(kind="stable")[:depth]
+        for count in counts:
+            count.look(order[:LOOKED].tolist())
         told = told._replace(around=counts[0].around())
         evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), told) if len(order) else None
         serves = _Serves(voting[1:], dict(zip(rows[order].tolist(), parts.T[order], strict=True)) if len(parts) else {})
@@ -106,10 +109,9 @@ class HybridRanker:
     def _scores(self, counts: Sequence[Count | RoutedCount]) -> tuple[Points, Points]:
         """The score of each row, and what each clause alone gives the rows, (clauses, rows)."""
         whole, *clauses = (count.votes() for count in counts)
-        parts = np.array(clauses).reshape(len(clauses), len(whole))
         if not clauses or not len(whole):
-            return whole, parts[:0]
-        share = self.settings.clause_share
+            return whole, _NO_PARTS
+        parts, share = np.array(clauses), self.settings.clause_share
         return (1 - share) * whole + share * parts.max(axis=0), parts
 
     def _reasons(self, ballots: Sequence[Ballot | RoutedBallot], row: int, serves: _Serves) -> tuple[Reason, ...]:

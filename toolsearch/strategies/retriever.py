@@ -97,7 +97,8 @@ def _is_blank(need: str) -> bool:
 
 
 def _alone(ranked: Ranked) -> list[_Place]:
-    return [_Place(0, int(row), float(score), 0.0) for row, score in zip(ranked.rows, ranked.scores, strict=True)]
+    pairs = zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True)
+    return [_Place(0, row, score, 0.0) for row, score in pairs]
 
 
 def _by_turns(ranked: Sequence[Ranked]) -> list[_Place]:

@@ -17,7 +17,7 @@ from toolsearch.engines.views import intersected
 from toolsearch.language import LATIN, language
 from toolsearch.protocols import Encoder, Reason, RowSet, ToolView
 from toolsearch.strategies.corpus import foreign
-from toolsearch.strategies.fusion import Ballot, Count, voter
+from toolsearch.strategies.fusion import Ballot, Count, Voter
 
 if TYPE_CHECKING:
     from toolsearch.protocols import Corpus, Floats, Mask, Rows, Scores
@@ -50,6 +50,12 @@ class RoutedCount:
     def near(self, floor: float) -> Mask:
         """Which rows share a word with the text or are at least that similar."""
         return np.where(self.others, self.other.near(floor), self.own.near(floor))
+
+    def look(self, places: Sequence[int]) -> None:
+        """Keep what the ballots will say of the rows at these places."""
+        elsewhere: list[bool] = self.others[places].tolist()
+        self.own.look([place for place, there in zip(places, elsewhere, strict=True) if not there])
+        self.other.look([place for place, there in zip(places, elsewhere, strict=True) if there])
 
     def around(self) -> float:
         """The mean of the three best cosines among the rows that the first encoder reads; 0 without vectors."""
@@ -88,12 +94,6 @@ class RoutedBallot:
     def count(self, rows: Rows) -> RoutedCount:
         """What the voters say of rows."""
         return RoutedCount(self, self.own.count(rows), self.other.count(rows), self.others[rows])
-
-    def look(self, rows: Rows) -> None:
-        """Look up at once what the others will say of these rows."""
-        elsewhere = self.others[rows]
-        self.own.look(rows[~elsewhere])
-        self.other.look(rows[elsewhere])
 
     def matched(self, row: int) -> Sequence[str]:
         """The request's terms that the row has."""
@@ -209,8 +209,8 @@ def _ballots(
             text=reading.text,
             terms=reading.terms,
             view=rows,
-            words=voter(said),
-            similarity=None if similar is None else voter(similar),
+            words=Voter(said),
+            similarity=None if similar is None else Voter(similar),
             share=share(reading.length),
             unvectored=corpus.unvectored,
         )
