@@ -43,4 +43,4 @@ def fitted_table(parts: Sequence[Sequence[Sample]]) -> str:
 
 def _said(fit: Fit, rows: Sequence[Sample]) -> list[Pair]:
     plain = replace(fit, answered=0.0, unanswered=0.0)
-    return [(plain.of(one.evidence) if one.evidence else one.estimate, one.answerable) for one in rows]
+    return [Pair(plain.of(one.evidence) if one.evidence else one.estimate, one.answerable, one.text) for one in rows]

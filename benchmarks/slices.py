@@ -1,32 +1,53 @@
 """Does search know that nothing fits? The demo in slices of three namespaces, each a catalog of its own.
 
 Requests whose right tools lie in a slice are answerable there; English requests whose right tools all lie elsewhere
-are the unrelated ones. Confidence is fitted to each slice by the development half and measured on the test half.
+are the unrelated ones. English answerable requests are also asked without their right tools, whose siblings stay.
+Confidence is fitted to each slice by the development half and measured on the test half.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.tasks import DEMO
 from toolsearch import ToolIndex, ToolSpec, open_encoder
 from toolsearch.catalog.sources import load
 from toolsearch.encoders.cached import CachedEncoder
-from toolsearch.evaluation.abstention import Abstention, auc
 from toolsearch.evaluation.calibrating import Sample, calibrated, confidence, likeness, samples
 from toolsearch.evaluation.judged import JudgedQuery, read_queries
-from toolsearch.evaluation.tables import rates, table
+from toolsearch.evaluation.tables import bounded, table
 from toolsearch.protocols import Encoder, ToolView
 from toolsearch.strategies.calibration import Calibration, Fitted
 from toolsearch.strategies.confidence import FIT
 from toolsearch.strategies.likeness import Likeness
+from toolsearch.strategies.ranking import Ranker
 from toolsearch.strategies.retrievers import open_retriever
 
 SIZE = 3
 REFUSED = 0.10
-Pair = tuple[float, bool]
-"""A confidence, and whether the request is answerable."""
+DRAWS = 1_000
+Truths = NDArray[np.bool_]
+
+
+class Pair(NamedTuple):
+    """The confidence in what a slice finds for a request, and whether it has a tool for it."""
+
+    confidence: float
+    answerable: bool
+    text: str
+
+
+class Figures(NamedTuple):
+    """Share of answerable requests refused, of the others offered a tool, and area under the curve, from 0 to 1."""
+
+    refused: float
+    offered: float
+    auc: float
 
 
 def slices() -> Iterator[list[ToolSpec]]:
@@ -48,11 +69,15 @@ def asked_of(tools: Sequence[ToolSpec], split: str) -> list[JudgedQuery]:
 
 @dataclass(frozen=True)
 class Slice:
-    """What one slice says of its development requests and of its test requests, each with its language."""
+    """What one slice says of its development requests and of its test requests, each with its language.
+
+    `without` are the English answerable ones of the test half, asked without their right tools.
+    """
 
     view: ToolView
     taught: list[tuple[str, Sample]]
     test: list[tuple[str, Sample]]
+    without: list[Sample]
     known: Likeness | None
 
 
@@ -64,18 +89,30 @@ def slices_table(encoder_name: str = "builtin", strategy: str = "hybrid") -> str
     for what, languages in (("English", ["en"]), ("all languages", [])):
         plain: list[Pair] = []
         fitted: list[Pair] = []
-        passed: list[tuple[bool, bool]] = []
+        passed: list[bool] = []
         for one in found:
             fit, _ = calibrated([sample for lang, sample in one.taught if lang in (languages or [lang])], one.known)
             test = [sample for lang, sample in one.test if lang in (languages or [lang])]
-            values = [(confidence(fit, sample), sample.answerable) for sample in test]
-            plain += [(FIT.of(sample.evidence) if sample.evidence else sample.estimate, sample.answerable)
-                      for sample in test]  # fmt: skip
+            values = [Pair(confidence(fit, sample), sample.answerable, sample.text) for sample in test]
+            plain += map(_plain, test)
             fitted += values
-            passed += [(0 < value >= fit.threshold, answerable) for value, answerable in values]
+            passed += [0 < one.confidence >= fit.threshold for one in values]
         rows += [[f"{what}, as it is", *at_one(plain)], [f"{what}, fitted, one threshold", *at_one(fitted)]]
         rows.append([f"{what}, fitted, a threshold a slice", *_cells(passed, fitted)])
+        if what == "English":
+            missing = [_plain(sample) for one in found for sample in one.without]
+            rows.append([f"{what}, the right tools taken out", *at_one([*filter(_answerable, plain), *missing])])
     return table(["", "refused %", "false offers %", "AUC"], rows)
+
+
+def _plain(sample: Sample) -> Pair:
+    """What confidence says as it is, without what a catalog's own judged requests tell."""
+    value = FIT.of(sample.evidence) if sample.evidence else sample.estimate
+    return Pair(value, sample.answerable, sample.text)
+
+
+def _answerable(pair: Pair) -> bool:
+    return pair.answerable
 
 
 def _slice(tools: Sequence[ToolSpec], encoder: Encoder, strategy: str) -> Slice:
@@ -83,30 +120,61 @@ def _slice(tools: Sequence[ToolSpec], encoder: Encoder, strategy: str) -> Slice:
     development, test = asked_of(tools, "development"), asked_of(tools, "test")
     known, taught = likeness(samples(open_retriever(strategy).ranker, view, development), view)
     liking = Calibration(strategies={strategy: Fitted(likeness=known)})
-    seen = samples(open_retriever(strategy, calibration=liking).ranker, view, test)
+    ranker = open_retriever(strategy, calibration=liking).ranker
+    seen = samples(ranker, view, test)
     return Slice(
         view,
         [(query.lang, one) for query, one in zip(development, taught, strict=True)],
         [(query.lang, one) for query, one in zip(test, seen, strict=True)],
+        taken_out(ranker, view, [query for query in test if query.lang == "en"]),
         known,
     )
 
 
+def taken_out(ranker: Ranker, view: ToolView, queries: Sequence[JudgedQuery]) -> list[Sample]:
+    """What is said of requests that the view answers, each as if it had none of the right tools."""
+    found: list[Sample] = []
+    for query in queries:
+        right = {row for tool in query.relevant if (row := view.corpus.row(tool)) is not None}
+        if right:
+            found += samples(ranker, replace(view, excluded=view.excluded | right), [query])
+    return found
+
+
 def at_one(pairs: Sequence[Pair]) -> tuple[str, str, str]:
     """At the threshold that refuses REFUSED of the answerable ones of all slices; cells with intervals."""
-    right = sorted(value for value, answerable in pairs if answerable)
+    right = sorted(one.confidence for one in pairs if one.answerable)
     bound = right[int(REFUSED * len(right))]
-    return _cells([(0 < value >= bound, answerable) for value, answerable in pairs], pairs)
+    return _cells([0 < one.confidence >= bound for one in pairs], pairs)
 
 
-def _cells(passed: Sequence[tuple[bool, bool]], pairs: Sequence[Pair]) -> tuple[str, str, str]:
-    """Refused, false offers and AUC; which requests pass is told apart from their confidences."""
-    right = [one for one, answerable in passed if answerable]
-    wrong = [one for one, answerable in passed if not answerable]
-    refused, offered = 1 - sum(right) / len(right), sum(wrong) / len(wrong)
-    found = Abstention(threshold=0.0, refused=refused, offered=offered, auc=_area(pairs))
-    return rates(found, len(right), len(wrong))
+def _cells(passed: Sequence[bool], pairs: Sequence[Pair]) -> tuple[str, str, str]:
+    """Refused, false offers and area, with intervals by drawing requests: one that many slices are asked is one."""
+    texts, owner = np.unique([one.text for one in pairs], return_inverse=True)
+    shown, right = np.array(passed, np.bool_), np.array([one.answerable for one in pairs], np.bool_)
+    _, places = np.unique([one.confidence for one in pairs], return_inverse=True)
+    chance = np.random.default_rng(0)
+    drawn: list[Figures] = []
+    while len(drawn) < DRAWS:
+        weights = np.bincount(chance.integers(0, len(texts), len(texts)), minlength=len(texts))[owner]
+        if weights[right].any() and weights[~right].any():
+            drawn.append(_figures(weights, shown, right, places))
+    found = _figures(np.ones(len(pairs)), shown, right, places)
+    low, high = np.percentile(np.array(drawn), [2.5, 97.5], axis=0).tolist()
+    bounds = list(zip(low, high, strict=True))
+    shares = [bounded(100 * found[i], (100 * bounds[i][0], 100 * bounds[i][1])) for i in (0, 1)]
+    return shares[0], shares[1], bounded(found.auc, bounds[2], 3)
 
 
-def _area(pairs: Sequence[Pair]) -> float:
-    return auc([value for value, right in pairs if right], [value for value, right in pairs if not right])
+def _figures(
+    weights: NDArray[Any], shown: NDArray[np.bool_], right: NDArray[np.bool_], places: NDArray[np.int64]
+) -> Figures:
+    """What weighted requests say; `places` are those of their confidences in order, equal ones alike."""
+    mine, other = weights * right, weights * ~right
+    below = np.bincount(places, other)
+    area = np.bincount(places, mine) @ (np.cumsum(below) - below / 2)
+    return Figures(
+        float((mine * ~shown).sum() / mine.sum()),
+        float((other * shown).sum() / other.sum()),
+        float(area / mine.sum() / other.sum()),
+    )

@@ -196,7 +196,8 @@ class ToolView:
 class Reason:
     """One part of a hit's score. The `points` of a hit's reasons add up to its score.
 
-    `kind` is exact, words, similarity, clause, need or decision; `detail` says which field, words or question.
+    `kind` is exact, words, similarity, clause, question, need or decision; `detail` says which field, words or what
+    was asked.
     """
 
     kind: str

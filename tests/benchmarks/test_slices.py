@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 
 from benchmarks.confidence import fitted_table
-from benchmarks.slices import asked_of, at_one, slices
+from benchmarks.slices import Pair, asked_of, at_one, slices, taken_out
+from toolsearch import ToolIndex, ToolSpec
 from toolsearch.evaluation.calibrating import WORLD, Sample
+from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.strategies.confidence import Evidence, Fit
 
 
@@ -14,7 +16,7 @@ def sample(drawn: random.Random, answerable: bool, gap: float) -> Sample:
     """A request whose best cosine is `gap` higher when the catalog has a tool for it."""
     cosine = drawn.gauss(0.4 + gap * answerable, 0.05)
     evidence = Evidence(cosine=cosine, coverage=drawn.random(), terms=4, elsewhere=0.5, around=cosine - 0.1)
-    return Sample(text="x", estimate=0.5, evidence=evidence, answerable=answerable)
+    return Sample(text=str(cosine), estimate=0.5, evidence=evidence, answerable=answerable)
 
 
 def parts(gap: float) -> list[list[Sample]]:
@@ -54,8 +56,16 @@ def test_the_numbers_are_printed_as_they_stand_in_the_code() -> None:
 
 def test_the_threshold_refuses_as_many_as_are_allowed() -> None:
     """One in ten of the answerable requests is refused; what has no confidence is never offered."""
-    pairs = [(0.1 * n, True) for n in range(1, 11)] + [(0.0, False), (0.15, False), (0.95, False), (0.25, False)]
+    pairs = [Pair(0.1 * n, True, str(n)) for n in range(1, 11)]
+    pairs += [Pair(value, False, f"other {value}") for value in (0.0, 0.15, 0.95, 0.25)]
     assert [cell.split()[0] for cell in at_one(pairs)] == ["10.0", "50.0", "0.700"]
+
+
+def test_a_request_that_many_slices_are_asked_counts_once_in_an_interval() -> None:
+    """Asking the same requests of ten times as many slices makes no interval narrower."""
+    drawn = random.Random(0)
+    pairs = [Pair(drawn.random() + 0.4 * (n % 2), n % 2 == 1, str(n)) for n in range(60)]
+    assert at_one(pairs * 10) == at_one(pairs)
 
 
 def test_a_slice_is_asked_what_it_answers_and_what_others_answer() -> None:
@@ -67,3 +77,14 @@ def test_a_slice_is_asked_what_it_answers_and_what_others_answer() -> None:
     assert len({tool.namespace for tool in tools}) == 3
     assert all(one.split == "test" and (one.lang == "en" or ids & set(one.relevant)) for one in test)
     assert any(not ids & set(one.relevant) for one in test)
+
+
+def test_a_request_is_asked_without_its_right_tools() -> None:
+    """They are left out for this one request, which nothing answers then; what has no right tool is not asked."""
+    tools = [ToolSpec(name="open_lock", description="Fill a lock"), ToolSpec(name="close_lock", description="Empty it")]
+    index = ToolIndex.from_tools(tools, encoder="")
+    asked = [JudgedQuery(id="1", query="fill the lock", relevant={"open_lock": 1}), JudgedQuery(id="2", query="a lock")]
+    (one,) = taken_out(index.retriever("lexical").ranker, index.view(), asked)
+    assert not one.answerable
+    assert one.evidence is not None
+    assert one.evidence.coverage < 1

@@ -144,6 +144,15 @@ class MemoryCorpus:
         """Rows of the tools that are always visible, in catalog order."""
         return [int(row) for row in self._facet(PINNED) if self._is_live(int(row))]
 
+    def marked(self, mark: str, rows: Rows) -> Mask:
+        """Which of given rows, ascending, have a facet, (len(rows),) bool."""
+        held = np.zeros(len(rows), np.bool_)
+        for start, found in self._found(mark):
+            if len(found):
+                own = rows - np.int32(start)
+                held |= found.take(found.searchsorted(own), mode="clip") == own
+        return held
+
     def foreign(self, languages: Sequence[str]) -> Mask | None:
         """Rows of tools that are written in none of the languages, (rows,) bool; None when there are none."""
         return self._foreign.get(tuple(languages), lambda: self._written([c for c in LANGUAGES if c not in languages]))
@@ -209,6 +218,11 @@ def pinned(corpus: Corpus) -> Sequence[int]:
 def foreign(corpus: Corpus, languages: Sequence[str]) -> Mask | None:
     """Rows of tools in none of the languages, (rows,) bool; None when there are none, or nothing is known."""
     return corpus.foreign(languages) if isinstance(corpus, MemoryCorpus) else None
+
+
+def marked(corpus: Corpus, mark: str, rows: Rows) -> Mask:
+    """Which of given rows, ascending, have a facet, (len(rows),) bool; none where the corpus has no facets."""
+    return corpus.marked(mark, rows) if isinstance(corpus, MemoryCorpus) else np.zeros(len(rows), np.bool_)
 
 
 def view(

@@ -14,6 +14,7 @@ from toolsearch.engines.ranking import distinct
 from toolsearch.errors import EncoderFailed
 from toolsearch.language import language
 from toolsearch.protocols import Corpus, Reason, ToolView
+from toolsearch.strategies.asking import Leaning, is_question
 from toolsearch.strategies.clauses import clauses
 from toolsearch.strategies.confidence import FIT, Evidence, Fit
 from toolsearch.strategies.corrections import read
@@ -71,6 +72,8 @@ class HybridRanker:
         rows, counts = rows[near], [count.of(near) for count in counts]
         voting = [count.ballot for count in counts]
         scores, parts = self._scores(counts)
+        lean = self._leaning(voting, view.corpus)
+        scores = scores + lean.of(rows)
         lifts = covering(rows, scores, parts, self.settings.covered)
         if lifts:
             scores[np.searchsorted(rows, list(lifts))] += [lift.points for lift in lifts.values()]
@@ -84,7 +87,11 @@ class HybridRanker:
         return Ranked(
             rows=rows[order],
             scores=scores[order],
-            reasons=lambda row: (*self._reasons(voting, row, serves), *((lifts[row],) if row in lifts else ())),
+            reasons=lambda row: (
+                *self._reasons(voting, row, serves),
+                *lean.reasons(row),
+                *((lifts[row],) if row in lifts else ()),
+            ),
             confidence=self.fit.of(evidence) if evidence else 0.0,
             evidence=evidence,
             notes=tuple(notes),
@@ -113,6 +120,11 @@ class HybridRanker:
             return whole, _NO_PARTS
         parts, share = np.array(clauses), self.settings.clause_share
         return (1 - share) * whole + share * parts.max(axis=0), parts
+
+    def _leaning(self, ballots: Sequence[Ballot | RoutedBallot], corpus: Corpus) -> Leaning:
+        """What a question says of tools; nothing where it is one of several things that are asked."""
+        asked = len(ballots) == 1 and is_question(ballots[0].text)
+        return Leaning(corpus, self.settings.asked if asked else 0.0)
 
     def _reasons(self, ballots: Sequence[Ballot | RoutedBallot], row: int, serves: _Serves) -> tuple[Reason, ...]:
         whole, *clauses = ballots

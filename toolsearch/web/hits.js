@@ -3,7 +3,7 @@
 import { el, said } from "./dom.js";
 import { openTool } from "./tool.js";
 
-const KINDS = { exact: "exact name", words: "words", similarity: "similarity", clause: "one clause", need: "one need", decision: "judge" };
+const KINDS = { exact: "exact name", words: "words", similarity: "similarity", clause: "one clause", question: "a question", need: "one need", decision: "judge" };
 
 /** One line on the whole answer: how sure it is, and its notes. */
 export function verdict(found) {
