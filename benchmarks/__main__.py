@@ -35,6 +35,7 @@ from benchmarks.scale.survival import survival
 from benchmarks.service import measure as measure_service
 from benchmarks.slices import slices_table
 from benchmarks.tasks import Task, demo, development_parts, evenly
+from benchmarks.weights import weights_table
 from toolsearch.evaluation.comparison import compare, holm
 from toolsearch.evaluation.judged import read_queries
 from toolsearch.evaluation.measures import measure
@@ -196,6 +197,17 @@ def fit_(
 ) -> None:
     """Try the numbers of the hybrid on all parts; each part is tested with what is best on the others."""
     print(fit(_wanted(list(development_parts(data)), only)))
+
+
+@app.command()
+def weights(
+    data: Annotated[Path, typer.Option(help="Folder with parts.json and sets.")],
+    only: Annotated[str, typer.Option(help="Names of tasks, separated by commas; all when empty.")] = "",
+    requests: Annotated[int, typer.Option(help="Requests of each part, evenly picked; 0 for all.")] = 0,
+    draws: Annotated[int, typer.Option(help="Points that are drawn around the present weights.")] = 16,
+) -> None:
+    """Try the weights of fields on all parts; each part is tested with what is best on the others."""
+    print(weights_table(_wanted(list(development_parts(data)), only), requests, draws))
 
 
 @app.command()
