@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import tempfile
 import time
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.plain import Asked, answer, head, post
 from benchmarks.service import DEMO, cpu_of, serving, workers_of
 from toolsearch import ToolIndex
 from toolsearch.evaluation.judged import read_queries
@@ -28,14 +28,6 @@ META: Final = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request as bytes, and the status of a right answer."""
-
-    raw: bytes
-    status: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +127,11 @@ def _request(number: int, query: str) -> Asked:
         case 1:
             return post("/v1/explain", {"query": query, "tool": KNOWN})
         case 2:
-            return Asked(_head("GET", f"/v1/tools/{KNOWN}"), 200)
+            return Asked(head("GET", f"/v1/tools/{KNOWN}"), 200)
         case 3:
-            return Asked(_head("GET", f"/v1/tools/no/such_{number}"), 404)
+            return Asked(head("GET", f"/v1/tools/no/such_{number}"), 404)
         case 4:
-            return Asked(_head("GET", "/v1/tools?limit=20"), 200)
+            return Asked(head("GET", "/v1/tools?limit=20"), 200)
         case 5:
             return post("/v1/search", {"query": ""}, 422)
         case 6:
@@ -157,31 +149,6 @@ def _gateway(method: str, number: int, parameters: dict[str, Any], name: str = "
     body = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": META}}
     more = f"MCP-Protocol-Version: {PROTOCOL}\r\nMcp-Method: {method}\r\n" + (f"Mcp-Name: {name}\r\n" if name else "")
     return post("/mcp", body, more=more)
-
-
-def post(path: str, body: dict[str, Any], status: int = 200, more: str = "") -> Asked:
-    """A request with a JSON body."""
-    sent = json.dumps(body).encode()
-    accepted = "Accept: application/json, text/event-stream\r\n"
-    head = _head("POST", path, f"{accepted}{more}Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n")
-    return Asked(head + sent, status)
-
-
-def _head(method: str, path: str, more: str = "") -> bytes:
-    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode()
-
-
-async def answer(reading: asyncio.StreamReader) -> tuple[int, bytes]:
-    """Status and body of the next answer of a connection: HTTP/1.1 as this service speaks it."""
-    head = (await reading.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-    fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-    if "chunked" not in fields.get("transfer-encoding", ""):
-        return int(head.split(" ", 2)[1]), await reading.readexactly(int(fields.get("content-length", 0)))
-    body = b""
-    while size := int(await reading.readline(), 16):
-        body += (await reading.readexactly(size + 2))[:-2]
-    await reading.readline()
-    return int(head.split(" ", 2)[1]), body
 
 
 def memory_of(process: int) -> float:

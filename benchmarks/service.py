@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -16,10 +18,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
-from typing import Any
 
 import httpx2
 
+from benchmarks.plain import Asked, answer, post
 from toolsearch import ToolIndex
 from toolsearch.evaluation.judged import read_queries
 
@@ -28,6 +30,7 @@ DEMO = HERE.parent / "indexes" / "demo"
 START = 120.0
 PAUSE = 0.005
 TICKS = os.sysconf("SC_CLK_TCK")
+KNOWN = "payments/refund_payment"
 
 
 @dataclass(kw_only=True)
@@ -56,8 +59,9 @@ def measure(requests: int, clients: Sequence[int], workers: int) -> str:
         shutil.copytree(DEMO, index, ignore=shutil.ignore_patterns("service*", "leases"))
         ToolIndex.build(index).close()
         answerable = [one.query for one in read_queries(DEMO / "requests.jsonl") if one.answerable]
-        queries, warming = answerable[:requests], answerable[requests : requests + 20]
-        inside = _in_process(index, queries, warming)
+        queries, warming = _named(answerable[:requests]), answerable[requests : requests + 20]
+        with multiprocessing.get_context("spawn").Pool(1) as fresh:
+            inside = fresh.apply(_in_process, (index, queries, warming))
         with serving(index, workers) as (url, process):
             loads = asyncio.run(_loads(url, process, (queries, warming), clients))
     head = "| load | clients | requests/s | p50 ms | p95 ms | p99 ms | server CPU ms/request | failed |"
@@ -68,8 +72,16 @@ def measure(requests: int, clients: Sequence[int], workers: int) -> str:
     return "\n".join([first, "", *told])
 
 
+def _named(queries: Sequence[str]) -> list[str]:
+    """The queries, every tenth in place of another one the id of a tool, whose right answer is known."""
+    return [KNOWN if number % 10 == 0 else query for number, query in enumerate(queries)]
+
+
 def _in_process(index: Path, queries: Sequence[str], warming: Sequence[str]) -> list[float]:
-    """Milliseconds of CPU that a search takes without a service: new requests, the same again, and with pauses."""
+    """Milliseconds of CPU that a search takes without a service: new requests, the same again, and with pauses.
+
+    Asked in a process of its own, as fresh as the service's: one that has built an index has all its ways worn in.
+    """
     found: list[float] = []
     with ToolIndex.open(index, read_only=True) as opened:
         for query in warming:
@@ -129,31 +141,37 @@ async def _loads(
 
 
 async def _drive(url: str, process: int, queries: Sequence[str], load: Load) -> Load:
-    """Let clients ask all queries, each by turns also for a tool by its id, whose right answer is known."""
-    waiting = list(enumerate(queries))[::-1]
-    limits = httpx2.Limits(max_connections=load.clients, max_keepalive_connections=load.clients)
-    async with httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False, limits=limits) as client:
-        start, cpu = time.perf_counter(), cpu_of(process)
-        await asyncio.gather(*(_client(client, waiting, load) for _ in range(load.clients)))
-        load.seconds, load.cpu = time.perf_counter() - start, cpu_of(process) - cpu
+    """Let clients ask all queries."""
+    waiting = [(query, post("/v1/search", {"query": query})) for query in reversed(queries)]
+    port = int(url.rpartition(":")[2])
+    start, cpu = time.perf_counter(), cpu_of(process)
+    await asyncio.gather(*(_client(port, waiting, load) for _ in range(load.clients)))
+    load.seconds, load.cpu = time.perf_counter() - start, cpu_of(process) - cpu
     return load
 
 
-async def _client(client: httpx2.AsyncClient, waiting: list[tuple[int, str]], load: Load) -> None:
+async def _client(port: int, waiting: list[tuple[str, Asked]], load: Load) -> None:
     while waiting:
-        number, query = waiting.pop()
-        named = number % 10 == 0
-        body: dict[str, Any] = {"query": "payments/refund_payment" if named else query}
-        start = time.perf_counter()
+        reading, writing = await asyncio.open_connection("127.0.0.1", port)
         try:
-            answer = await client.post("/v1/search", json=body)
-            first = answer.json()["hits"][:1]
-            wrong = answer.status_code != 200 or (named and first[0]["id"] != "payments/refund_payment")
-            if wrong:
-                load.failed.append(answer.text[:200])
-        except (httpx2.HTTPError, KeyError, IndexError, ValueError) as error:
+            while waiting:
+                query, asked = waiting.pop()
+                start = time.perf_counter()
+                writing.write(asked.raw)
+                status, body = await answer(reading)
+                load.times.append(1_000 * (time.perf_counter() - start))
+                if status != asked.status or not _right(query, body):
+                    load.failed.append(f"{status}: {body[:200]!r}")
+        except (OSError, EOFError, ValueError) as error:
             load.failed.append(repr(error)[:200])
-        load.times.append(1_000 * (time.perf_counter() - start))
+        finally:
+            writing.close()
+
+
+def _right(query: str, body: bytes) -> bool:
+    """Whether an answer is one to a search, with the right hit first where that is known."""
+    hits = json.loads(body).get("hits")
+    return hits is not None and (query != KNOWN or (bool(hits) and hits[0]["id"] == KNOWN))
 
 
 @asynccontextmanager

@@ -38,6 +38,7 @@ def test_a_caller_with_all_its_sessions_open_is_refused_alone() -> None:
             assert (await opened(http, url, "a")).status_code == 200
             refused = await opened(http, url, "a")
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+            assert "at most 2 sessions" in refused.json()["error"]["message"]
             assert (await opened(http, url, "b")).status_code == 200
             own = {"mcp-session-id": first.headers["mcp-session-id"], "x-name": "a"}
             assert (await http.delete(url, headers=own)).status_code == 200

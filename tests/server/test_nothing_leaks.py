@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.decision.servers import serving as judging
 from tests.server import running
 from toolsearch import ToolIndex
 from toolsearch.server.callers import Role
@@ -62,23 +63,59 @@ searches = st.fixed_dictionaries(
         "min_confidence": st.sampled_from(["low", "high"]),
     },
 )
+preselections = st.fixed_dictionaries(
+    {},
+    optional={
+        "judge": st.just(True),
+        "shortlist": st.integers(1, 6),
+        "always": st.lists(ids, max_size=3),
+        "called": st.lists(ids, max_size=3),
+        "selected": st.lists(ids, max_size=3),
+        "min_confidence": st.sampled_from(["none", "high"]),
+        "max_tokens": st.integers(1, 300),
+    },
+)
+needs = st.one_of(
+    st.fixed_dictionaries({"query": queries}),
+    st.fixed_dictionaries({"needs": st.lists(queries, min_size=1, max_size=3)}),
+)
+rules = st.sampled_from(["", "?limit=2", "?rule=description-missing", "?tool=a/t0", "?tool=b/t1", "?tool=no/such"])
 CLOSED = [
-    "/v1/lint", "/v1/lint/reach", "/v1/sources", "/v1/sources/a", "/v1/jobs/x", "/v1/jobs/x/events",
+    "/v1/lint/reach", "/v1/sources", "/v1/sources/a", "/v1/jobs/x", "/v1/jobs/x/events",
     "/v1/usage/judged", "/v1/gateway", "/metrics", "/v1/sessions/none",
 ]  # fmt: skip
 """What only others may read, or what is not there."""
+REFUSED = ["/v1/sources/a/sync", "/v1/sources/a/approve", "/v1/indexes/shop/reload", "/v1/gateway/approve"]
+"""What only others may do."""
+reranks = st.fixed_dictionaries(
+    {"query": queries},
+    optional={
+        "tools": st.lists(ids, min_size=1, max_size=4, unique=True),
+        "documents": st.lists(texts, min_size=1, max_size=3),
+    },
+)
 Call = tuple[str, str, Any]
+
+
+def _of_needs(search: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in search.items() if name != "query"}
+
+
 calls = st.one_of(
     st.tuples(st.just("POST"), st.just("/v1/search"), searches),
     st.tuples(st.just("POST"), st.just("/v1/explain"), st.fixed_dictionaries({"query": queries, "tool": ids})),
-    st.tuples(st.just("POST"), st.just("/v1/preselect"), st.fixed_dictionaries({"query": queries})),
+    st.tuples(st.just("POST"), st.just("/v1/search"), st.builds(dict.__or__, searches.map(_of_needs), needs)),
+    st.tuples(st.just("POST"), st.just("/v1/preselect"), st.builds(dict.__or__, preselections, needs)),
     st.tuples(st.just("GET"), ids.map("/v1/tools/{}".format), st.none()),
     st.tuples(st.just("GET"), ids.map("/v1/tools/{}?format=mcp".format), st.none()),
     st.tuples(st.just("PUT"), ids.map("/v1/tools/{}".format), st.just({"name": "x"})),
     st.tuples(st.just("DELETE"), ids.map("/v1/tools/{}".format), st.none()),
     st.tuples(st.just("GET"), st.sampled_from(["/v1/facets", "/v1/indexes", "/v1/tools", "/v1/me"]), st.none()),
     st.tuples(st.just("GET"), st.just("/v1/tools?limit=2&filter=tags+%3D+x"), st.none()),
-    st.tuples(st.just("POST"), st.just("/v1/rerank"), st.fixed_dictionaries({"query": queries})),
+    st.tuples(st.just("POST"), st.just("/v1/rerank"), reranks),
+    st.tuples(st.just("GET"), rules.map("/v1/lint{}".format), st.none()),
+    st.tuples(st.just("PUT"), st.just("/v1/sources/a"), st.just({"kind": "openapi", "url": "https://example.com/a"})),
+    st.tuples(st.just("POST"), st.sampled_from(REFUSED), st.just({})),
     st.tuples(st.just("POST"), st.just("/v1/calls"), st.fixed_dictionaries({"tool": ids})),
     st.tuples(st.just("POST"), st.just("/v1/tools/batch"), st.just({"upsert": [{"name": "t0", "namespace": "a"}]})),
     st.tuples(st.just("GET"), st.sampled_from(CLOSED), st.none()),
@@ -86,18 +123,25 @@ calls = st.one_of(
 
 
 def answers(folder: Path, tools: Sequence[ToolSpec], asked: Sequence[Call], encoder: str = "") -> list[Any]:
-    """What a member of "mine" is answered, and every page that cursors lead to."""
+    """What a member of "mine" is answered, every page that cursors lead to, and what the judge is asked for it."""
     ToolIndex.build(folder / "shop", tools, encoder=encoder).close()
-    chosen = running.settings(folder / "shop")
-    state = StateFile(chosen.state_file)
-    _, token = Keys(state).create("me", Role.SEARCH, ["mine"])
-    state.close()
-    headers = {"X-API-Key": token, "X-Request-Id": "same"}
     with ExitStack() as stack:
+        url, heard = stack.enter_context(judging(_judged))
+        chosen = running.settings(folder / "shop", judge=f"systemone:{url}#m", usage="plain")
+        state = StateFile(chosen.state_file)
+        _, token = Keys(state).create("me", Role.SEARCH, ["mine"])
+        state.close()
         client = stack.enter_context(running.serving(chosen))
-        client.headers.update(headers)
+        client.headers.update({"X-API-Key": token, "X-Request-Id": "same"})
         found = [_told(client.request(method, path, json=body)) for method, path, body in asked]
-        return [*found, *_pages(client), *_session(client, asked)]
+        return [*found, *_pages(client), *_session(client, asked), heard]
+
+
+def _judged(body: dict[str, Any], number: int) -> tuple[int, Any, dict[str, str]]:
+    """Chances that depend on the text of each question and on nothing else."""
+    del number
+    chances = {name: len(str(one["instructions"])) % 10 / 10 for name, one in body["questions"].items()}
+    return 200, {"model": "m", "answers": {name: {"type": "noul", "noul": one} for name, one in chances.items()}}, {}
 
 
 def _told(answer: httpx2.Response) -> Any:
@@ -127,7 +171,8 @@ def _session(client: httpx2.Client, asked: Sequence[Call]) -> list[Any]:
     path = f"/v1/sessions/{client.post('/v1/sessions').json()['id']}"
     bodies = [body for _, place, body in asked if place == "/v1/search"]
     told = [_told(client.post(f"{path}/search", json=body)) for body in bodies]
-    return [told, client.get(path).json()["found"]]
+    told += [client.get(path).json()["found"], client.post(f"{path}/reset").json()["found"]]
+    return [*told, *(_told(client.post(f"{path}/search", json=body)) for body in bodies[:2])]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from tests.server.running import build, serving, settings
+from toolsearch.server.bodies import SearchAnswer
 from toolsearch.server.callers import Role
 from toolsearch.server.keys import Keys
 from toolsearch.server.state import StateFile
@@ -26,6 +27,13 @@ def test_a_search_finds_tools_with_short_schemas(client: httpx2.Client) -> None:
     assert found["hits"][0]["parameters"] == ["payment_id", "reason?"]
     assert found["index"] == "shop"
     assert found["generation"] == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"schemas": "none"}, {"schemas": "full", "explain": True}, {"query": "zebra"}])
+def test_an_answer_has_the_shape_that_is_described(client: httpx2.Client, more: dict[str, Any]) -> None:
+    """Nothing is missing, and nothing is there that the description does not know."""
+    found = search(client, **{"query": "refund payment", **more})
+    assert SearchAnswer.model_validate(found).model_dump(exclude_unset=True) == found
 
 
 def test_schemas_are_as_wide_as_wanted(client: httpx2.Client) -> None:

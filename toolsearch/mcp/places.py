@@ -9,6 +9,7 @@ from typing import Final
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -16,11 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_SESSIONS: Final = 1_000
 """Of one caller."""
-TOO_MANY: Final = {
-    "jsonrpc": "2.0",
-    "id": None,
-    "error": {"code": -32600, "message": f"a caller has at most {MAX_SESSIONS} sessions; end some with DELETE"},
-}
 
 
 @dataclass(slots=True)
@@ -64,7 +60,7 @@ class Places:
 
     async def _open(self, name: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self.count(name) >= self._most:
-            await JSONResponse(TOO_MANY, 429, {"Retry-After": "60"})(scope, receive, send)
+            await _too_many(self._most)(scope, receive, send)
             return
 
         place, use = object(), _Use(under_way=1)
@@ -101,3 +97,8 @@ class Places:
 
     def _leave(self, name: str, session: object) -> None:
         self._known.get(name, {}).pop(session, None)
+
+
+def _too_many(most: int) -> JSONResponse:
+    error = {"code": INVALID_REQUEST, "message": f"a caller has at most {most} sessions; end some with DELETE"}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 429, {"Retry-After": "60"})

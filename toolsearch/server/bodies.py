@@ -53,8 +53,8 @@ class Query(Body):
 class Search(Query):
     """A search. `visible` are tools that the model sees already: they are told and take no place."""
 
-    exclude: Ids = []
-    visible: Ids = []
+    exclude: Ids = Field(default_factory=list)
+    visible: Ids = Field(default_factory=list)
     schemas: Literal["none", "short", "full"] = "short"
     explain: bool = False
 

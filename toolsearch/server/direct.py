@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 
+from toolsearch.server.intake import WHOLE
 from toolsearch.server.problems import TOLD, answer_to
 from toolsearch.server.service import caller_of, service_of
 
@@ -33,7 +34,7 @@ class Direct(APIRoute):
         shape: TypeAdapter[Any] = TypeAdapter(get_type_hints(endpoint)["asked"])
 
         async def answer(request: Request) -> Response:
-            asked = read(shape, request.headers.get("content-type", ""), await request.body())
+            asked = read(shape, request.headers.get("content-type", ""), request.scope.get(WHOLE, b""))
             here, caller = await service_of(request), await caller_of(request)
             return await endpoint(asked=asked, here=here, caller=caller, request=request)
 

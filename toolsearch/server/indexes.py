@@ -59,6 +59,8 @@ class Served:
             InvalidFilter: the filter is outside its language.
         """
         view = self.index.view(caller=caller.groups, filter=condition)
+        if not exclude:
+            return Seen(view, self._version(view))
         rows = (view.corpus.row(tool_id) for tool_id in exclude)
         left_out = frozenset(row for row in rows if row is not None and view.allows(row))
         return Seen(replace(view, excluded=left_out), self._version(view))

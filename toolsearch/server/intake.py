@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from toolsearch.server.settings import Settings
 
+WHOLE: Final = "toolsearch.body"
+"""Where in the scope the body lies, whole and plain, for who needs no stream of it."""
 LARGE: Final = "/v1/tools"
 """Paths that take whole tools, and so larger bodies."""
 PIECE: Final = 64
@@ -49,7 +51,9 @@ class Intake:
             told = refused if isinstance(refused, Problem) else of_error(refused)
             await problem(scope, told)(scope, receive, send)
             return
-        _make_plain(scope, len(body))
+        if "content-encoding" in headers or "transfer-encoding" in headers:
+            _make_plain(scope, len(body))
+        scope[WHOLE] = body
         await self._app(scope, _Replay(body, receive), send)
 
     def _limit(self, scope: Scope) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
@@ -27,6 +27,7 @@ from toolsearch.server.sessions import Sessions
 from toolsearch.server.sources import Sources
 from toolsearch.server.state import StateFile
 from toolsearch.server.usage import Usage
+from toolsearch.server.writing import as_json
 from toolsearch.strategies.judges import open_judge
 
 if TYPE_CHECKING:
@@ -82,9 +83,9 @@ class Service:
         """Do something that writes or takes long, in a thread of those that searches do not wait for."""
         return await asyncio.get_running_loop().run_in_executor(self._changes, work)
 
-    async def answer(self, work: Callable[[], BaseModel]) -> Response:
+    async def answer(self, work: Callable[[], BaseModel | Mapping[str, Any]]) -> Response:
         """What a piece of work gives, written as JSON in the same thread."""
-        body = await self.run(lambda: work().model_dump_json(exclude_unset=True))
+        body = await self.run(lambda: as_json(work()))
         return Response(body, media_type="application/json")
 
     def reload(self, served: Served) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
-from toolsearch.server.bodies import Explanation, HitBody, ReasonBody, ToolBody, WordBody
+from toolsearch.server.bodies import Explanation, ReasonBody, ToolBody, WordBody
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,14 +18,14 @@ if TYPE_CHECKING:
     from toolsearch.strategies.explain import Explanation as Told
     from toolsearch.tool import ToolSpec
 
-T = TypeVar("T", bound=BaseModel)
+T = TypeVar("T", bound=BaseModel | Mapping[str, Any])
 CHARACTERS: Final = 4
 """Characters that are taken for one token."""
 LISTED: Final = ("tags", "aliases", "examples", "groups")
 
 
-def hit_body(hit: Hit, schemas: str, *, explain: bool) -> HitBody:
-    """One hit with as much of its schema as is wanted."""
+def hit_body(hit: Hit, schemas: str, *, explain: bool) -> dict[str, Any]:
+    """One hit with as much of its schema as is wanted, in the shape of a `HitBody`: making models costs too much."""
     spec = hit.tool
     body: dict[str, Any] = {
         "id": spec.id,
@@ -37,8 +39,8 @@ def hit_body(hit: Hit, schemas: str, *, explain: bool) -> HitBody:
     if schemas != "none":
         body["parameters"] = spec.parameters if schemas == "full" else parameter_names(spec)
     if explain:
-        body["reasons"] = reason_bodies(hit.reasons)
-    return HitBody.model_construct(**body)
+        body["reasons"] = [{"kind": one.kind, "points": one.points, "detail": one.detail} for one in hit.reasons]
+    return body
 
 
 def parameter_names(spec: ToolSpec) -> list[str]:
@@ -55,13 +57,20 @@ def reason_bodies(reasons: Sequence[Reason]) -> list[ReasonBody]:
     return [ReasonBody.model_construct(kind=one.kind, points=one.points, detail=one.detail) for one in reasons]
 
 
+def as_json(body: BaseModel | Mapping[str, Any]) -> bytes:
+    """A body as JSON; of a model only what was set."""
+    if isinstance(body, BaseModel):
+        return body.model_dump_json(exclude_unset=True).encode()
+    return to_json(body, inf_nan_mode="null")
+
+
 def within(bodies: Sequence[T], tokens: int | None) -> list[T]:
     """The first bodies that fit a budget of tokens."""
     if tokens is None:
         return list(bodies)
     left, kept = tokens * CHARACTERS, list[T]()
     for body in bodies:
-        left -= len(body.model_dump_json(exclude_unset=True))
+        left -= len(as_json(body).decode())
         if left < 0:
             break
         kept.append(body)

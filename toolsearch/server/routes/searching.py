@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, Request, Response
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolsearch.server.service import Service
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Direct)
+Answer = dict[str, Any]
 BANDS: Final = ("none", "low", "medium", "high")
 
 
@@ -29,7 +30,7 @@ async def search(asked: bodies.Search, here: Here, caller: Anyone, request: Requ
     """Find tools for one need or several."""
     served = here.indexes.named(asked.index)
 
-    def work() -> bodies.SearchAnswer:
+    def work() -> Answer:
         return noted(here, caller, request, asked, found(served, caller, asked, request.state.request_id))
 
     return await here.answer(work)
@@ -53,8 +54,8 @@ async def explain(asked: bodies.Explain, here: Here, caller: Anyone, request: Re
     return await here.answer(work)
 
 
-def found(served: Served, caller: Caller, asked: bodies.Search, search_id: str) -> bodies.SearchAnswer:
-    """The answer to a search.
+def found(served: Served, caller: Caller, asked: bodies.Search, search_id: str) -> Answer:
+    """The answer to a search, in the shape of a `SearchAnswer`.
 
     Raises:
         InvalidInput: the strategy, the filter or a need is not acceptable.
@@ -66,31 +67,29 @@ def found(served: Served, caller: Caller, asked: bodies.Search, search_id: str) 
     result = confident(served.index.retriever(strategy).search(asked.asked, seen.view, wanted), asked.min_confidence)
     fresh = [hit for hit in result if hit.id not in visible][: asked.k]
     hits = _written(fresh, asked)
-    body = bodies.SearchAnswer.model_construct(
-        search_id=search_id,
-        hits=hits,
-        available=[hit.id for hit in result if hit.id in visible],
-        confidence=result.confidence,
-        band=result.band,
-        shortfall=asked.k - len(fresh),
-        more=len(fresh) - len(hits),
-        notes=[*result.notes, *served.notes(caller)],
-        needs=list(result.needs),
-        index=served.name,
-        strategy=strategy,
-        version=seen.version,
-    )
-    return body.model_copy(update={"generation": result.generation}) if caller.sees_all else body
+    body: Answer = {
+        "search_id": search_id,
+        "hits": hits,
+        "available": [hit.id for hit in result if hit.id in visible],
+        "confidence": result.confidence,
+        "band": result.band,
+        "shortfall": asked.k - len(fresh),
+        "more": len(fresh) - len(hits),
+        "notes": [*result.notes, *served.notes(caller)],
+        "index": served.name,
+        "strategy": strategy,
+        "version": seen.version,
+        "needs": list(result.needs),
+    }
+    return body | ({"generation": result.generation} if caller.sees_all else {})
 
 
-def noted(
-    here: Service, caller: Caller, request: Request, asked: bodies.Query, answer: bodies.SearchAnswer
-) -> bodies.SearchAnswer:
+def noted(here: Service, caller: Caller, request: Request, asked: bodies.Query, answer: Answer) -> Answer:
     """The answer, after it was told to those who watch."""
-    facts = {"index": answer.index, "strategy": answer.strategy, "band": answer.band, "hits": len(answer.hits)}
+    facts = {name: answer[name] for name in ("index", "strategy", "band")} | {"hits": len(answer["hits"])}
     request.state.facts = facts | ({"query": "\n".join(asked.asked)} if here.settings.log_queries else {})
-    hits = [hit.id for hit in answer.hits]
-    here.usage.searched(caller, Searched(id=answer.search_id, index=answer.index, needs=asked.asked, hits=hits))
+    hits = [hit["id"] for hit in answer["hits"]]
+    here.usage.searched(caller, Searched(id=answer["search_id"], index=answer["index"], needs=asked.asked, hits=hits))
     return answer
 
 
@@ -110,6 +109,6 @@ def unknown_tool(served: Served, caller: Caller, tool_id: str) -> Problem:
     return Problem(404, f"there is no tool {tool_id[:200]!r} here", more={"near": near})
 
 
-def _written(hits: list[Hit], asked: bodies.Search) -> list[bodies.HitBody]:
+def _written(hits: list[Hit], asked: bodies.Search) -> list[dict[str, Any]]:
     written = [writing.hit_body(hit, asked.schemas, explain=asked.explain) for hit in hits]
     return writing.within(written, asked.max_tokens)

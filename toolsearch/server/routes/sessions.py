@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Body, Path, Request, Response
 
 from toolsearch.server import bodies
-from toolsearch.server.routes.searching import found, noted
+from toolsearch.server.routes.searching import Answer, found, noted
 from toolsearch.server.service import Anyone, Here
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ async def get_session(session: Id, here: Here, caller: Anyone) -> bodies.Session
 async def search(session: Id, asked: bodies.Search, here: Here, caller: Anyone, request: Request) -> Response:
     """Find tools, and note them; what was found before is told as available."""
 
-    def work() -> bodies.SearchAnswer:
+    def work() -> Answer:
         known = here.sessions.get(session, caller)
         served = here.indexes.named(known.index)
         visible = [*known.found, *asked.visible]
         answer = found(served, caller, asked.model_copy(update={"visible": visible}), request.state.request_id)
-        here.sessions.add(known, [hit.id for hit in answer.hits])
+        here.sessions.add(known, [hit["id"] for hit in answer["hits"]])
         return noted(here, caller, request, asked, answer)
 
     return await here.answer(work)
