@@ -171,7 +171,7 @@ import sys
 from pathlib import Path
 from toolsearch.index.layout import Layout
 from toolsearch.index.locks import BuildLock
-with BuildLock(Layout(Path(sys.argv[1])).lock):
+with BuildLock(Layout(Path(sys.argv[1])).lock, builds=True):
     print('held', flush=True)
     sys.stdin.read()
 """

@@ -106,7 +106,7 @@ def test_a_damaged_copy_is_not_put_back(root: Path, tmp_path: Path) -> None:
 def test_an_index_under_construction_is_not_replaced(root: Path, tmp_path: Path) -> None:
     """Who builds keeps the right to the folder."""
     copy = backup(root, tmp_path / "c")
-    with BuildLock(Layout(root).lock), pytest.raises(IndexBusy):
+    with BuildLock(Layout(root).lock, builds=True), pytest.raises(IndexBusy):
         restore(copy, root, replace=True)
 
 

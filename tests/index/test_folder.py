@@ -123,8 +123,8 @@ def test_an_interrupted_build_goes_on(tmp_path: Path) -> None:
 
 def test_two_builders_at_once(root: Path) -> None:
     """The second builder is told which process builds what; the index stays open for readers."""
-    with BuildLock(Layout(root).lock):
-        with pytest.raises(IndexBusy, match=rf"i'.*process {os.getpid()}"):
+    with BuildLock(Layout(root).lock, builds=True):
+        with pytest.raises(IndexBusy, match=rf"i' is being built.*process {os.getpid()}"):
             ToolIndex.build(root, catalog(3), encoder=WordsEncoder())
         with opened(root) as index:
             assert len(index) == 10

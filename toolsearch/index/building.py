@@ -17,7 +17,7 @@ from toolsearch.index.feeds import Feed, GivenTools, SourceTools
 from toolsearch.index.keeper import Course, Keeper
 from toolsearch.index.layout import Layout
 from toolsearch.index.leases import oldest
-from toolsearch.index.locks import BuildLock
+from toolsearch.index.locks import WAIT, BuildLock
 from toolsearch.index.opening import open_encoder, remember
 from toolsearch.index.pieces import parsed_body
 from toolsearch.index.progress import Progress, silent
@@ -69,7 +69,7 @@ def build(path: str | Path, order: Order) -> Changes:
         raise IndexNotFound(
             f"nothing to build {str(path)!r} from: give tools, or write {layout.definition} with sources = [...]"
         )
-    with named_faults(layout.root), BuildLock(layout.lock):
+    with named_faults(layout.root), BuildLock(layout.lock, builds=True, patience=WAIT):
         fresh = not layout.truth.is_file()
         store = Store(layout.root)
         store.make_room()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from toolsearch.errors import IndexBusy, IndexDamaged, IndexNotFound, InvalidInput
 from toolsearch.index.faults import named_faults
 from toolsearch.index.layout import Layout
-from toolsearch.index.locks import BuildLock
+from toolsearch.index.locks import WAIT, BuildLock
 from toolsearch.index.store import Store
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def restore(copy: str | Path, path: str | Path, *, replace: bool = False) -> Pat
         IndexDamaged: the copy is damaged.
         IndexMismatch: it has another format.
         InvalidInput: the folder holds an index and `replace` is not given, or is a file.
-        IndexBusy: the index is being built.
+        IndexBusy: the index is being built, or written for too long.
     """
     source, goal = _found(copy), Layout(Path(path))
     _check(source)
@@ -74,7 +74,7 @@ def restore(copy: str | Path, path: str | Path, *, replace: bool = False) -> Pat
         raise InvalidInput(f"{str(path)!r} holds an index; to put the copy in its place, ask for replacing it")
     fresh, old = goal.root / f".new-{uuid.uuid4().hex}", goal.root / f"data.before-{uuid.uuid4().hex[:8]}"
     note = f"{os.getpid()}\n{fresh.name}\n{old.name}\n"
-    with named_faults(goal.root), BuildLock(goal.lock), BuildLock(goal.restoring, note):
+    with named_faults(goal.root), BuildLock(goal.lock, patience=WAIT), BuildLock(goal.restoring, note):
         sync(goal.root)
         try:
             fresh.mkdir()

@@ -12,9 +12,15 @@ from toolsearch.errors import IndexBusy
 if TYPE_CHECKING:
     from pathlib import Path
 
-PATIENCE: Final = 0.1
+MOMENT: Final = 0.1
 """Seconds in which a lock is asked for again: `held` takes it for a moment."""
+WAIT: Final = 30.0
+"""Seconds in which one waits for somebody who writes derived files, which takes some at a million tools."""
 PAUSE: Final = 0.002
+LONG: Final = 0.05
+"""Seconds between two tries, at first and later."""
+BUILDS: Final = "builds"
+"""Said by who may hold the lock for hours, so that nobody waits for that."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -39,31 +45,43 @@ else:
 
 
 class BuildLock:
-    """The right to build one index; held by one process and one object at a time. The file says who, or `text`.
+    """The right to build or write one index; held by one process and one object at a time.
+
+    The file says who holds it and whether that one `builds`, or `text`. One that comes meanwhile waits `patience`
+    seconds, but only a moment for a build.
 
     Raises:
         IndexBusy: another one holds it; the text names its process.
     """
 
-    def __init__(self, path: Path, text: str = "") -> None:
-        self._path, self._text = path, text or f"{os.getpid()}\n"
+    def __init__(self, path: Path, text: str = "", *, builds: bool = False, patience: float = MOMENT) -> None:
+        self._path, self._text = path, text or f"{os.getpid()}\n{BUILDS if builds else ''}"
+        self._patience = patience
         self._handle: int | None = None
 
     def __enter__(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
-        if not _patiently(handle):
-            holder = os.read(handle, 32).decode("ascii", "replace").split("\n")[0].strip() or "unknown"
-            os.close(handle)
-            root = self._path.parent.parent if self._path.parent.name == "data" else self._path.parent
-            raise IndexBusy(f"index {str(root)!r} is being built by process {holder}; wait for it to end")
         try:
+            self._wait(handle)
             os.lseek(handle, 0, os.SEEK_SET)
             os.ftruncate(handle, os.write(handle, self._text.encode("ascii")))
-        except OSError:
+        except BaseException:
             os.close(handle)
             raise
         self._handle = handle
+
+    def _wait(self, handle: int) -> None:
+        began = time.monotonic()
+        while not _lock(handle):
+            waited = time.monotonic() - began
+            process, builds = _holder(handle)
+            if waited > (MOMENT if builds else self._patience):
+                root = self._path.parent.parent if self._path.parent.name == "data" else self._path.parent
+                doing = "built" if builds else "written"
+                after = "" if waited < 1 else f", and still is after {waited:.0f} s"
+                raise IndexBusy(f"index {str(root)!r} is being {doing} by process {process}{after}; wait for it to end")
+            time.sleep(min(LONG, PAUSE + waited / 10))
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
@@ -71,11 +89,11 @@ class BuildLock:
             self._handle = None
 
 
-def _patiently(handle: int) -> bool:
-    last = time.monotonic() + PATIENCE
-    while not (done := _lock(handle)) and time.monotonic() < last:
-        time.sleep(PAUSE)
-    return done
+def _holder(handle: int) -> tuple[str, bool]:
+    """The number of the process that holds the lock, and whether it builds."""
+    os.lseek(handle, 0, os.SEEK_SET)
+    process, _, note = os.read(handle, 32).decode("ascii", "replace").partition("\n")
+    return process.strip() or "unknown", note == BUILDS
 
 
 def held(path: Path) -> bool:

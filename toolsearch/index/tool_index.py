@@ -92,7 +92,7 @@ class ToolIndex:
         the tools that are there stay. A stopped build goes on where it was. `jobs`: how many processors may be used.
 
         Raises:
-            IndexBusy: another process is building it.
+            IndexBusy: another process is building it, or writes derived files for too long.
             InvalidInput: a tool, a source or the definition is not acceptable.
             EncoderFailed: a text could not be encoded; what was encoded is kept, and what was searchable still is.
         """

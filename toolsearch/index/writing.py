@@ -11,7 +11,7 @@ from toolsearch.index import changes
 from toolsearch.index.encoding import encode_missing, encode_staged
 from toolsearch.index.feeds import GivenTools
 from toolsearch.index.leases import oldest
-from toolsearch.index.locks import BuildLock, held
+from toolsearch.index.locks import WAIT, BuildLock, held
 from toolsearch.index.staging import Stage
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class Writer:
 
         Raises:
             IndexReadOnly: the index was opened to be read.
-            IndexBusy: another process is building it.
+            IndexBusy: another process is building it, or writes derived files for too long.
         """
         self._store()
         layout = self._parts.layout
-        with self._changing, BuildLock(layout.lock) if layout else nullcontext():
+        with self._changing, BuildLock(layout.lock, patience=WAIT) if layout else nullcontext():
             self._parts.keeper.rebase(self._parts.encoder, anew=True)
 
     def _store(self) -> Store:

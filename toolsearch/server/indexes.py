@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import threading
-import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
-from toolsearch.errors import IndexBusy, IndexReadOnly, InvalidInput
+from toolsearch.errors import IndexReadOnly, InvalidInput
 from toolsearch.index.layout import Layout
-from toolsearch.index.locks import BuildLock
+from toolsearch.index.locks import WAIT, BuildLock
 from toolsearch.index.tool_index import ToolIndex
 from toolsearch.server.problems import Problem
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 VERSIONS: Final = 256
 """Versions kept, of generations and callers."""
 KEPT: Final = 32
-WAIT: Final = 30.0
-PAUSE: Final = 0.02
-"""Seconds to wait for another worker's change, altogether and between looks."""
 T = TypeVar("T")
 
 
@@ -72,17 +68,7 @@ class Served:
         Raises:
             IndexBusy: others held it for too long.
         """
-        layout = Layout(self.path)
-        with self._lock, ExitStack() as held:
-            last = time.monotonic() + WAIT
-            while True:
-                try:
-                    held.enter_context(BuildLock(layout.data / "service.lock"))
-                    break
-                except IndexBusy:
-                    if time.monotonic() > last:
-                        raise
-                    time.sleep(PAUSE)
+        with self._lock, BuildLock(Layout(self.path).data / "service.lock", patience=WAIT):
             yield
 
     def count(self, view: ToolView) -> int:
