@@ -22,6 +22,7 @@ from toolsearch.tool import ToolSpec
 COUNT = 12 * BATCH
 BUILDER = """
 import os, sys, time
+from toolsearch.index import pieces
 from tests.index.test_resume import tools
 from tests.strategies.words_encoder import WordsEncoder
 from toolsearch.index.tool_index import ToolIndex
@@ -31,6 +32,7 @@ def told(step):
     if step.stage == sys.argv[2] and step.done:
         time.sleep(60)  # until it is killed
 
+pieces.BLOCK = 500  # so that tools are analysed in several blocks
 ToolIndex.build(sys.argv[1], tools(), encoder=WordsEncoder(), progress=told)
 """
 
@@ -56,7 +58,7 @@ def killed(root: Path, stage: str) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
-@pytest.mark.parametrize(("stage", "kept"), [("read", 0), ("encode", BATCH), ("write", COUNT)])
+@pytest.mark.parametrize(("stage", "kept"), [("read", 0), ("encode", BATCH), ("analyse", COUNT), ("write", COUNT)])
 def test_a_killed_build_encodes_nothing_again(tmp_path: Path, stage: str, kept: int) -> None:
     """After SIGKILL the second run encodes only what the first had not kept; all files and answers are equal."""
     told = killed(tmp_path / "killed", stage)
