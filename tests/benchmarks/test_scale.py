@@ -33,16 +33,17 @@ def test_a_table_shows_every_figure_of_every_size() -> None:
 
 
 def test_half_a_change_is_seen_by_the_churn(tmp_path: Path) -> None:
-    """A reader counts a pair of which one side is missing, or of two versions, as wrong; whole ones are right."""
+    """A reader names a pair of which one side is missing, or of two versions, and a tool that is away."""
     with ToolIndex.build(tmp_path / "i", list(churn._standing(5)), encoder=Hashed()) as index:
         assert churn._outcome(index, 1, 2) == "right"
-        index.upsert(churn._pair(1, 1))
+        index.upsert(churn.pair(1, 1))
         assert churn._outcome(index, 1, 2) == "right"
-        index.upsert(churn._pair(1, 2)[:1])
-        assert churn._outcome(index, 1, 2) == "wrong"
+        index.upsert(churn.pair(1, 2)[:1])
+        assert churn._outcome(index, 1, 2) == "two versions"
         index.remove(["left_1"])
-        assert churn._outcome(index, 1, 2) == "wrong"
-        assert churn._outcome(index, 7, 99) == "wrong"
+        assert churn._outcome(index, 1, 2) == "half a pair"
+        assert churn._outcome(index, 7, 99) == "one that stays is away"
+    assert churn._outcome(index, 1, 2).startswith("failed")
 
 
 def test_survival_tells_what_is_lost(tmp_path: Path) -> None:
