@@ -88,6 +88,8 @@ def churn(
         spaces |= {"at most": told.pop("space"), "at the end": load.space()}
         sound = _settled(load)
         spaces |= {"once all pairs have left": load.space()}
+        ToolIndex.build(load.root, encoder=encoder_of(encoder)).close()
+        spaces |= {"after a build without sources": load.space()}
     rows = {**reads, **told, "sound": sound}
     rows |= {f"{what} {when}, MB": size for when, sizes in spaces.items() for what, size in sizes.items()}
     print("\n".join(["| | |", "|---|---:|", *(f"| {name} | {_shown(value)} |" for name, value in rows.items())]))
@@ -96,7 +98,7 @@ def churn(
 
 
 def _settled(load: Load) -> bool:
-    """Whether all files are sound; then the pairs leave, by which they are compacted a last time."""
+    """Whether all files are sound; then the pairs leave."""
     with load.open() as index:
         sound = index.verify().ok
         index.remove(load.ids())

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import tempfile
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
+from benchmarks.scale.alone import alone
+from benchmarks.scale.bounded import asked_within
 from benchmarks.scale.measure import Size, built, compared, measured
 from benchmarks.scale.others import Bound
 from toolsearch.evaluation.record import origin
@@ -32,6 +31,7 @@ def scale(
     keep: Annotated[Path | None, typer.Option(help="Where indexes stay; those that are there are not built.")] = None,
     jobs: Annotated[int, typer.Option(help="Processors that a build may use.")] = 1,
     build_only: Annotated[bool, typer.Option("--build-only", help="Ask nothing yet; with --keep.")] = False,
+    limit: Annotated[int, typer.Option(help="Ask once more within so many MB of memory.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of tools and vectors.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("benchmarks/runs/scale.json"),
 ) -> None:
@@ -43,7 +43,10 @@ def scale(
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) if keep is None else keep / str(tools)
             size = Size(tools=tools, data=data, real=tools <= real, seed=seed, folder=place / "index", jobs=jobs)
-            found.append({**_built(size), **({} if build_only else _alone(measured, size))})
+            found.append(_built(size))
+            if not build_only:
+                found[-1] |= asked_within(size, limit) if limit else {}
+                found[-1] |= alone(measured, size)
         if tools == compare_at:
             bound = Bound(seconds=seconds, environments=environments)
             found[-1] |= compared(tuple(peers.split(",")), size, bound)
@@ -58,14 +61,8 @@ def _built(size: Size) -> dict[str, Any]:
     told = size.folder.parent / "built.json"
     if not told.is_file():
         told.parent.mkdir(parents=True, exist_ok=True)
-        told.write_text(json.dumps(_alone(built, size)), "utf-8")
+        told.write_text(json.dumps(alone(built, size)), "utf-8")
     return json.loads(told.read_text("utf-8"))
-
-
-def _alone(part: Callable[[Size], dict[str, Any]], size: Size) -> dict[str, Any]:
-    """Part of the work in a process of its own, so that memory is that of the part."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(part, size).result()
 
 
 def table(found: list[dict[str, Any]]) -> str:

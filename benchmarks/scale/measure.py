@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.scale.catalog import SHARES, PerturbedEncoder, Recipes, parents
+from benchmarks.scale.memory import forget_peak, resident, told
 from benchmarks.scale.others import Bound, asked_of_others
 from toolsearch import ToolIndex
 from toolsearch.catalog.streaming import Entry
@@ -52,9 +53,9 @@ class Size:
 
 def built(size: Size) -> dict[str, Any]:
     """Make the index; CPU seconds and peak memory of making it. For a process of its own."""
-    recipes = _recipes(size)
-    encoder = _encoder(size, recipes)
-    course, idle, own = Course(), _memory(), _told("RssAnon")
+    recipes = recipes_of(size)
+    encoder = encoder_of(size, recipes)
+    course, idle, own = Course(), resident(), told("RssAnon")
     made = _Made(recipes, size.tools)
     ToolIndex.build(size.folder, made, encoder=encoder or "builtin", jobs=size.jobs, progress=course.told).close()
     course.end()
@@ -84,7 +85,7 @@ class Course:
         self._watch.start()
         self._began = self._said = time.monotonic()
         self._stage, self._before = "read", _cpu()
-        _forget_peak()
+        forget_peak()
 
     @property
     def wall(self) -> float:
@@ -103,33 +104,33 @@ class Course:
             self._stage = step.stage
         if time.monotonic() - self._said > SAID:
             self._said = time.monotonic()
-            print(f"{self.wall:.0f} s: {step.stage} {step.done} of {step.total}, {_memory():.0f} MB", file=sys.stderr)
+            print(f"{self.wall:.0f} s: {step.stage} {step.done} of {step.total}, {resident():.0f} MB", file=sys.stderr)
 
     def _watched(self) -> None:
         while not self._ended.wait(LOOK):
-            self.own = max(self.own, _told("RssAnon"))
+            self.own = max(self.own, told("RssAnon"))
 
     def end(self) -> None:
         """The stage has ended."""
         now = _cpu()
         self.spent[self._stage] = self.spent.get(self._stage, 0.0) + now - self._before
-        self.memory[self._stage], self._before = max(self.memory.get(self._stage, 0.0), _peak()), now
-        _forget_peak()
+        self.memory[self._stage], self._before = max(self.memory.get(self._stage, 0.0), told("VmHWM")), now
+        forget_peak()
 
 
 def measured(size: Size) -> dict[str, Any]:
     """Opening, asking and changing; times in ms of CPU unless the name says otherwise. For a process of its own."""
-    recipes = _recipes(size)
-    encoder = _encoder(size, recipes)
-    idle, before, wall = _memory(), time.process_time(), time.perf_counter()
+    recipes = recipes_of(size)
+    encoder = encoder_of(size, recipes)
+    idle, before, wall = resident(), time.process_time(), time.perf_counter()
     index = ToolIndex.open(size.folder, encoder=encoder or "builtin")
     figures: dict[str, Any] = {"open": _ms(before), "open, by the clock": (time.perf_counter() - wall) * 1e3}
-    requests = _requests(recipes)
+    requests = requests_of(recipes)
     with index:
-        figures |= _queries(index, requests)
-        figures["serving, memory of the whole process, MB"] = _memory()
-        figures["of it mapped from files, MB"] = _mapped()
-        figures["of it above the process's start, MB"] = _memory() - idle
+        figures |= queries(index, requests)
+        figures["serving, memory of the whole process, MB"] = resident()
+        figures["of it mapped from files, MB"] = told("RssFile")
+        figures["of it above the process's start, MB"] = resident() - idle
         figures |= _bare(index, requests, figures["hybrid"])
         figures |= _changes(index, recipes, size)
     figures["disk after changes, MB"] = folder_size(size.folder) / 1e6
@@ -138,11 +139,12 @@ def measured(size: Size) -> dict[str, Any]:
 
 def compared(peers: Sequence[str], size: Size, bound: Bound) -> dict[str, Any]:
     """What peers take for the same tools and requests."""
-    recipes = _recipes(size)
-    return asked_of_others(peers, recipes, size.tools, _requests(recipes), bound)
+    recipes = recipes_of(size)
+    return asked_of_others(peers, recipes, size.tools, requests_of(recipes), bound)
 
 
-def _requests(recipes: Recipes) -> list[str]:
+def requests_of(recipes: Recipes) -> list[str]:
+    """What is asked: first sentences of real tools."""
     real = recipes.real
     return [spec.description.split(". ")[0][:80] for spec in real[:: max(1, len(real) // ASKED)][:ASKED]]
 
@@ -159,15 +161,17 @@ class _Made(SourceTools):
         return (Entry("", spec=spec) for spec in self._recipes.tools(0, self._count))
 
 
-def _recipes(size: Size) -> Recipes:
+def recipes_of(size: Size) -> Recipes:
+    """How its tools are made, and those that are added to them."""
     return Recipes(parents(size.data, size.seed), size.tools + MANY + 1, size.seed)
 
 
-def _encoder(size: Size, recipes: Recipes) -> PerturbedEncoder | None:
+def encoder_of(size: Size, recipes: Recipes) -> PerturbedEncoder | None:
+    """What makes its vectors; None means the built-in encoder."""
     return None if size.real else PerturbedEncoder(recipes)
 
 
-def _queries(index: ToolIndex, requests: Sequence[str]) -> dict[str, float]:
+def queries(index: ToolIndex, requests: Sequence[str]) -> dict[str, float]:
     """Each way of asking, vectors of the requests known beforehand."""
     found: dict[str, Any] = {}
     for name in ("lexical", "vector", "hybrid"):
@@ -261,30 +265,6 @@ def _changes(index: ToolIndex, recipes: Recipes, size: Size) -> dict[str, float]
         "one change, by the clock": seen,
         "10,000 changes, CPU s": many,
     }
-
-
-def _memory() -> float:
-    with Path("/proc/self/statm").open() as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def _mapped() -> float:
-    """Memory that mirrors files, which the system takes back when it needs it."""
-    return _told("RssFile")
-
-
-def _peak() -> float:
-    """Most memory since the peak was forgotten."""
-    return _told("VmHWM")
-
-
-def _told(name: str) -> float:
-    with Path("/proc/self/status").open() as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(name)) * 1.024e-3
-
-
-def _forget_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 def _cpu() -> float:
