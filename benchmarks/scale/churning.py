@@ -56,8 +56,8 @@ def _compactions() -> list[bool]:
     found: list[bool] = []
     compact = Keeper.compact
 
-    def counted(keeper: Keeper) -> bool:
-        done = compact(keeper)
+    def counted(self: Keeper) -> bool:
+        done = compact(self)
         found.extend([done] if done else [])
         return done
 

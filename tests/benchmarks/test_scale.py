@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.scale import churn, survival
+from benchmarks.scale import churn, memory, survival
 from benchmarks.scale.catalog import Recipes
 from benchmarks.scale.command import table
 from benchmarks.scale.writer import Hashed, tool
@@ -56,3 +56,17 @@ def test_survival_tells_what_is_lost(tmp_path: Path) -> None:
     with ToolIndex.open(root, encoder=Hashed()) as index:
         index.remove(["tool_1", "tool_2"])
     assert survival._compared(root, truth) == "lost"
+
+
+def test_memory_is_bounded_by_the_group_that_counts_it() -> None:
+    """The group of the first version lies where its memory controller is; without one there is none."""
+    named = "9:cpu:/a\n4:memory:/b/c\n1:pids:/"
+    assert list(memory._own(named)) == [memory.GROUPS / "memory" / "b/c"]
+    assert list(memory._own("1:pids:/x")) == []
+
+
+def test_what_was_read_can_be_read_again(tmp_path: Path) -> None:
+    """Forgetting what was read of a folder changes nothing in it."""
+    (tmp_path / "file").write_text("whole")
+    memory.cold(tmp_path)
+    assert (tmp_path / "file").read_text() == "whole"
