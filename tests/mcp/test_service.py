@@ -7,11 +7,14 @@ import json
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from tests.mcp.support import SOON, described, names, run, search, server, text, until
 from tests.mcp.test_http import connected
 from tests.mcp.test_issuer import issuing, token
 from tests.server.running import build, serving, settings
+from tests.server.test_operating import defined, followed
+from toolsearch import ToolIndex
 from toolsearch.cli.gateway import beside
 from toolsearch.server.application import Mounted
 from toolsearch.server.callers import Role
@@ -62,6 +65,29 @@ def test_service_and_gateway_work_with_one_index(tmp_path: Path) -> None:
         assert service.post("/v1/indexes/shop/reload").status_code == 204
         assert own.status.strategy == "simple"
         assert service.post("/v1/search", json={"query": "refund"}).json()["strategy"] == "simple"
+
+
+@pytest.mark.slow
+def test_a_rebuild_leaves_the_gateways_tools_alone(tmp_path: Path) -> None:
+    """Those of its servers and those that it reads once; what left the definition leaves."""
+    place = defined(tmp_path / "shop", pay="Pays an invoice", old="An old thing")
+    ToolIndex.build(place).close()
+    code = 'from toolsearch import tool\n\n\n@tool\ndef saw(wood: str) -> str:\n    """Saw wood"""\n    return wood\n'
+    (tmp_path / "own.py").write_text(code)
+    servers = {"far": server(tmp_path / "far.json", described("radar", "Shows rain"))}
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": servers, "toolsearch": {"python": ["own.py"]}}))
+    gateway = beside(place, config)
+    behind = gateway.gateway
+    mounted = Mounted(app=gateway, running=gateway.running, behind=behind, index=behind.index)
+    with serving(settings(place), mounted) as service:
+        asyncio.run(until(lambda: [one.state for one in behind.sources()] == ["ready", "ready"]))
+        before = {tool["id"] for tool in service.get("/v1/tools").json()["tools"]}
+        defined(place, pay="Pays an invoice", fresh="A fresh thing")
+        job = service.post("/v1/indexes/shop/rebuild").json()["id"]
+        assert followed(service, job)[-1][0] == "done"
+        after = {tool["id"] for tool in service.get("/v1/tools").json()["tools"]}
+    assert (len(before), before - after, after - before) == (4, {"old"}, {"fresh"})
 
 
 def test_keys_and_tokens_open_the_gateway(tmp_path: Path) -> None:

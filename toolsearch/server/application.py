@@ -128,9 +128,11 @@ def version() -> str:
 def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncGenerator[None]:
-        service = Service(settings, mcp.index if mcp else None)
+        behind = mcp.behind if mcp else None
+        origins = partial(_origins, behind) if behind else tuple
+        service = Service(settings, mcp.index if mcp else None, origins)
         await service.run(service.warm)
-        app.state.service, app.state.behind = service, mcp.behind if mcp else None
+        app.state.service, app.state.behind = service, behind
         try:
             async with service.watching(), mcp.running() if mcp else nullcontext():
                 yield
@@ -140,6 +142,11 @@ def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], Ab
             service.close()
 
     return running
+
+
+def _origins(behind: Behind) -> list[str]:
+    """Under what the tools of the gateway's sources stand in the index."""
+    return [f"{one.kind}:{one.name}" for one in behind.sources()]
 
 
 class Branch:

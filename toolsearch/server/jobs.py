@@ -13,9 +13,9 @@ import anyio
 from toolsearch.server.problems import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from toolsearch.server.indexes import Served
     from toolsearch.server.state import StateFile
 
 SILENT: Final = 900.0
@@ -87,9 +87,13 @@ class Jobs:
         self._state.read("UPDATE jobs SET state = ?, error = ?, touched = ? WHERE id = ? AND state = 'running'", values)
 
 
-async def rebuild(jobs: Jobs, job: Job, served: Served, state: Path) -> None:
-    """Rebuild in a process of its own, so that searches keep their share of the machine."""
-    command = [sys.executable, "-m", "toolsearch.server.rebuilding", str(state), job.id, str(served.path), served.name]
+async def rebuild(jobs: Jobs, job: Job, places: tuple[Path, Path], origins: Sequence[str] = ()) -> None:
+    """Rebuild in a process of its own, so that searches keep their share of the machine.
+
+    `places` are those of the service's file and of the index; tools of `origins` are left alone.
+    """
+    state, index = map(str, places)
+    command = [sys.executable, "-m", "toolsearch.server.rebuilding", state, job.id, index, *origins]
     error = "it was stopped with the service"
     try:
         done = await anyio.run_process(command, check=False, stdout=None, stderr=None)

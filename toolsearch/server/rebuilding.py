@@ -1,7 +1,7 @@
 """The process that rebuilds an index, as `toolsearch index build` does, from its definition.
 
-Tools that came by requests or from registered sources stay. Searches and other changes go on meanwhile; what is built
-shows as one change.
+Tools that came by requests, from registered sources or from those of the gateway stay. Searches and other changes go
+on meanwhile; what is built shows as one change.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from toolsearch.server.sources import Sources
 from toolsearch.server.state import StateFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
-def main(state: Path, job: str, path: Path, name: str) -> None:
-    """Do one job."""
-    file = StateFile(state)
+def main(state: Path, job: str, path: Path, origins: Sequence[str]) -> None:
+    """Do one job; `origins` are those of the gateway's tools."""
+    file, name = StateFile(state), path.resolve().name
     jobs = Jobs(file)
     try:
-        rebuilt(path, _kept(file, name), partial(jobs.tell, job))
+        rebuilt(path, _kept(file, name, origins), partial(jobs.tell, job))
         file.ask_reload(name)  # the definition may name another encoder now
         jobs.end(job)
     except (ToolSearchError, OSError) as error:
@@ -47,15 +47,15 @@ def rebuilt(path: Path, kept: Callable[[str, str], bool], told: Callable[[str, i
     build(path, Order(tools=None, kept=kept, progress=lambda at: told(at.stage, at.done, at.total)))
 
 
-def _kept(file: StateFile, name: str) -> Callable[[str, str], bool]:
+def _kept(file: StateFile, name: str, origins: Sequence[str] = ()) -> Callable[[str, str], bool]:
     """What tells tools that have nothing to do with the definition, by id and origin, as known when first asked."""
 
     @cache
     def known() -> tuple[set[str], set[str]]:
-        return Ledger(file).tools(name), {one.source.origin for one in Sources(file).list(name)}
+        return Ledger(file).tools(name), {*origins, *(one.source.origin for one in Sources(file).list(name))}
 
     return lambda tool, origin: tool in known()[0] or origin in known()[1]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4:])

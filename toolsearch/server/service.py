@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
@@ -50,9 +50,14 @@ SWEEP: Final = 600
 
 
 class Service:
-    """The parts of one worker. `first` is the first index, where the gateway has it open already."""
+    """The parts of one worker.
 
-    def __init__(self, settings: Settings, first: ToolIndex | None = None) -> None:
+    `first` is the first index, where the gateway has it open already, and `origins` are those of the gateway's tools.
+    """
+
+    def __init__(
+        self, settings: Settings, first: ToolIndex | None = None, origins: Callable[[], Sequence[str]] = tuple
+    ) -> None:
         self.settings = settings
         self.state = StateFile(settings.state_file)
         self.indexes = Indexes(settings.indexes, self.state.secret, first)
@@ -66,6 +71,7 @@ class Service:
         self.metrics = Metrics()
         self.judge = open_judge(settings.judge) if settings.judge else None
         self._reloads = {served.name: self.state.reloads(served.name) for served in self.indexes}
+        self._origins = origins
         self._background: TaskGroup | None = None
         self._searches = ThreadPoolExecutor(settings.threads or _threads(self.indexes), "search")
         self._changes = ThreadPoolExecutor(settings.threads or MANY, "change")
@@ -94,8 +100,9 @@ class Service:
         self._reloads[served.name] = self.state.ask_reload(served.name)
 
     def start_rebuild(self, served: Served, job: Job) -> None:
-        """Rebuild an index in the background."""
-        self._soon(rebuild, self.jobs, job, served, self.settings.state_file)
+        """Rebuild an index in the background; the gateway's tools lie in the first and stay."""
+        origins = self._origins() if served is self.indexes.named(None) else ()
+        self._soon(rebuild, self.jobs, job, (self.settings.state_file, served.path), origins)
 
     def record(self, caller: Caller, tool: str) -> None:
         """Note in the background that a caller called a tool."""

@@ -37,7 +37,7 @@ async def reload(name: Name, here: Here, caller: Admin) -> None:
 async def rebuild(name: Name, here: Here, caller: Admin, response: Response) -> bodies.JobBody:
     """Bring an index up to date with its definition's sources, in the background.
 
-    Tools that were written by requests or come from registered sources stay.
+    Tools that were written by requests or come from registered sources, or those of the gateway, stay.
     """
     served = here.indexes.named(name)
     job = await here.change(lambda: here.jobs.begin(served.name))
