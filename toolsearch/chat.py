@@ -53,7 +53,10 @@ class TokenChance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """One answer. `finish` is stop, tool_calls, length, refusal or other; `chances` are the text's, when asked for."""
+    """One answer. `finish` is stop, tool_calls, length, refusal or other; `chances` are the text's, when asked for.
+
+    With "length" the last call may be cut off, and is not to be run.
+    """
 
     message: AssistantMessage
     usage: Usage = field(default_factory=Usage)

@@ -16,11 +16,26 @@ PRESELECTED: Final = "preselected_tools"
 """Attribute of a user's message that holds the ids of the tools selected for it. Stored histories rely on it."""
 
 
+def sound(text: str) -> str:
+    """The text as Unicode: halves of one character are joined, a lone one (a surrogate) becomes U+FFFD.
+
+    Files' names, cut emoji and pieces of streams bring them in, and no provider or store takes them.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A piece of text."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", sound(self.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +90,19 @@ class ToolCall:
     name: str
     arguments: str = "{}"
 
+    def __post_init__(self) -> None:
+        for name in ("name", "arguments"):
+            object.__setattr__(self, name, sound(getattr(self, name)))
+
 
 @dataclass(frozen=True, slots=True)
 class SystemMessage:
     """Standing instructions. A conversation has at most one, at its start."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", sound(self.text))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -120,6 +142,9 @@ class AssistantMessage:
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     verbatim: Json = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", sound(self.text))
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from typing import Any, Final, cast
 
+from toolsearch.catalog.loaded import no_constant
 from toolsearch.catalog.validation import check_arguments
 from toolsearch.errors import ToolArgumentsError
 from toolsearch.tool import Json, ToolSpec
@@ -28,7 +30,7 @@ def parsed(text: str, limit: int) -> Json:
         return {}
     for candidate in (text, _unquoted(text)):
         try:
-            value: object = json.loads(candidate)
+            value: object = json.loads(candidate, parse_constant=no_constant)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
@@ -60,7 +62,7 @@ def check(spec: ToolSpec, arguments: Json) -> Json:
     properties: dict[str, Any] = spec.parameters.get("properties") or {}
     declared = {name: cast("Json", one) for name, one in properties.items() if isinstance(one, dict)}
     defaults = {name: one["default"] for name, one in declared.items() if "default" in one and name not in arguments}
-    filled: Json = {**arguments, **defaults}
+    filled: Json = {**arguments, **deepcopy(defaults)}
     faults = check_arguments(spec, filled)
     if faults:
         told = "; ".join(faults[:MAX_PROBLEMS])

@@ -32,6 +32,8 @@ def assembled(given: Iterable[object], always_visible: Collection[str] = ()) -> 
         InvalidTool: something is not a tool; or an always visible one has nothing that runs it.
         DuplicateTool: two tools have one id, or would be called by one name.
     """
+    if not isinstance(cast("object", given), Iterable) or isinstance(given, str | Library | ToolProvider):
+        raise InvalidTool(f"tools must be a list, not one {type(given).__name__}; put it into [...]")
     fixed: dict[str, Tool] = {}
     libraries: list[Library] = []
     providers: list[ToolProvider] = []

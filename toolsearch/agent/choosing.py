@@ -78,12 +78,31 @@ def sends_whole(search: Search, toolbox: Toolbox, limits: Limits) -> bool:
     return size <= limits.whole_tokens * CHARACTERS
 
 
+def most_tools(limits: Limits, features: Features) -> int:
+    """Tools that one request may have."""
+    return min(limits.max_visible_tools, features.max_tools)
+
+
+def check_room(toolbox: Toolbox, search: int, limits: Limits, features: Features) -> None:
+    """Refuse so many tools that are always visible that none that is found could be shown beside them.
+
+    Raises:
+        ToolsUnsupported: it says how many there are.
+    """
+    bound, fixed = most_tools(limits, features), sum(1 for _ in toolbox.pinned()) + search
+    if fixed >= bound:
+        raise ToolsUnsupported(
+            f"{fixed} tools are in every request, those that search included, which leaves no room for one that is "
+            f"found (at most {bound}); make fewer always visible, or raise max_visible_tools if the model takes more"
+        )
+
+
 def check_whole(toolbox: Toolbox, limits: Limits, features: Features) -> None:
     """Refuse more tools than one request may have when nothing can be searched.
 
     Raises:
         ToolsUnsupported: it says how many there are.
     """
-    bound, count = min(limits.max_visible_tools, features.max_tools), toolbox.count()
+    bound, count = most_tools(limits, features), toolbox.count()
     if count > bound:
         raise ToolsUnsupported(f"{count} tools cannot be sent in one request (at most {bound}); turn search on")

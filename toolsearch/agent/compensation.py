@@ -9,13 +9,14 @@ from typing import Any, Final, TypeVar
 
 from toolsearch.agent.records import ToolExecution
 from toolsearch.errors import InvalidTool
+from toolsearch.tool import ToolSpec
 
 ATTRIBUTE: Final = "__toolsearch_compensates__"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compensates(tool: str) -> Callable[[F], F]:
-    """Mark a function or method as what undoes a tool, by the tool's name. It is never shown or found.
+    """Mark a function or method as what undoes a tool, by the tool's name or id. It is never shown or found.
 
     It is called with the tool's arguments that it has parameters for, or with the whole `ToolExecution` where
     a parameter is annotated so.
@@ -33,30 +34,32 @@ def compensates(tool: str) -> Callable[[F], F]:
 
 @dataclass(frozen=True, slots=True)
 class Compensators:
-    """What undoes which tool, by the tool's name."""
+    """What undoes which tool, by the tool's id."""
 
     by_tool: Mapping[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
 
     @classmethod
-    def of(cls, owners: Iterable[object], tools: Iterable[str]) -> Compensators:
+    def of(cls, owners: Iterable[object], tools: Sequence[ToolSpec]) -> Compensators:
         """The marked functions among these, and the marked methods of these objects.
 
         Raises:
-            InvalidTool: a tool is unknown, or two functions undo one tool.
+            InvalidTool: a tool is unknown, its name is that of two, or two functions undo one tool.
         """
-        known = set(tools)
         found: dict[str, Callable[..., Any]] = {}
         for name, function in (pair for owner in owners for pair in _marked(owner)):
-            if name not in known:
+            ids = [spec.id for spec in tools if spec.id == name] or [spec.id for spec in tools if spec.name == name]
+            if not ids:
                 raise InvalidTool(f"@compensates({name!r:.80}) names no tool of this agent")
-            if name in found:
-                raise InvalidTool(f"two functions compensate {name!r:.80}; one is enough")
-            found[name] = function
+            if len(ids) > 1:
+                raise InvalidTool(f"@compensates({name!r:.80}) may mean {ids[0][:80]!r} or {ids[1][:80]!r}: write one")
+            if ids[0] in found:
+                raise InvalidTool(f"two functions compensate {ids[0]!r:.80}; one is enough")
+            found[ids[0]] = function
         return cls(found)
 
     def call_for(self, execution: ToolExecution) -> Callable[[], Any] | None:
         """What undoes an execution; None when nothing does, or nothing was done."""
-        function = self.by_tool.get(execution.spec.name) if execution.spec else None
+        function = self.by_tool.get(execution.spec.id) if execution.spec else None
         if function is None or execution.failed or not execution.executed:
             return None
         return lambda: function(**_arguments(function, execution))

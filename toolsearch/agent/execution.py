@@ -74,10 +74,11 @@ class Executing:
         if executor is None:
             raise ToolErrorForModel(f"the tool {planned.call.name} cannot be run here")
         arguments = parsed(planned.raw, self.limits.arguments)
-        if not isinstance(executor, FunctionExecutor):
+        inner = inspect.unwrap(executor)
+        if not isinstance(inner, FunctionExecutor):
             arguments = check(spec, arguments)
         value = await self._in_time(self._called(executor, arguments, context), spec)
-        nothing = value is None and returns_nothing(executor)
+        nothing = value is None and returns_nothing(inner)
         result = self._result(planned, value, nothing=nothing)
         return ToolExecution(
             call=planned.call, result=result, spec=spec, arguments=arguments, value=value, executed=True
@@ -96,10 +97,13 @@ class Executing:
         if not bounds:
             return await work
         limit = max(0.0, min(bounds))
+        bound = asyncio.timeout(limit)
         try:
-            async with asyncio.timeout(limit):
+            async with bound:
                 return await work
         except TimeoutError as error:
+            if not bound.expired():
+                raise
             raise ToolTimeout(f"the tool {spec.name[:80]} did not answer within {limit:g} seconds") from error
 
     def _result(self, planned: Planned, value: Any, *, nothing: bool) -> ToolResult:

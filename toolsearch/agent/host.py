@@ -171,29 +171,45 @@ class Agent:
                 yield event
 
     async def resume(
-        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None
+        self,
+        paused: str,
+        decisions: Mapping[str, Decision],
+        *,
+        parameters: Parameters = None,
+        options: ChatOptions | None = None,
     ) -> RunResult:
         """Go on with a run that waits for approval: `decisions` by the id of the call; a missing one refuses.
 
-        The groups of the caller are those that the run was started with; what it shares with its tools is given anew.
+        The groups of the caller are those that the run was started with; options, and what it shares with its tools,
+        are given anew.
 
         Raises:
             InvalidInput: the text is no paused run.
         """
-        given = Resumption(paused=paused, decisions=decisions, parameters=parameters)
+        given = Resumption(paused=paused, decisions=decisions, parameters=parameters, options=options)
         return await resumed(self, given, self._emit)
 
     def resume_sync(
-        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None
+        self,
+        paused: str,
+        decisions: Mapping[str, Decision],
+        *,
+        parameters: Parameters = None,
+        options: ChatOptions | None = None,
     ) -> RunResult:
         """`resume` for code that does not await. Raises as it does, and InvalidInput inside of a running event loop."""
-        return finished(lambda: self.resume(paused, decisions, parameters=parameters))
+        return finished(lambda: self.resume(paused, decisions, parameters=parameters, options=options))
 
     async def stream_resumed(
-        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None
+        self,
+        paused: str,
+        decisions: Mapping[str, Decision],
+        *,
+        parameters: Parameters = None,
+        options: ChatOptions | None = None,
     ) -> AsyncGenerator[Event, None]:
         """`resume` as a stream: the events as they happen, the result in the last one. Raises as it does."""
-        given = Resumption(paused=paused, decisions=decisions, parameters=parameters, streaming=True)
+        given = Resumption(paused=paused, decisions=decisions, parameters=parameters, options=options, streaming=True)
         async with aclosing(events_of(lambda emit: resumed(self, given, emit), self._emit)) as events:
             async for event in events:
                 yield event

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolsearch.agent.approval import Decision, refusal
 from toolsearch.agent.arguments import parsed
+from toolsearch.agent.calls import distinct
 from toolsearch.agent.compensation import rolled_back, to_undo
 from toolsearch.agent.planning import Planned
 from toolsearch.agent.records import PendingCall, RunResult, ToolExecution
@@ -98,7 +99,7 @@ def steps(run: Run, waiting: Waiting | None = None) -> Steps:
         response: ChatResponse = yield AskModel(run.request())
         run.asked += 1
         run.usage += response.usage
-        message = response.message
+        message = distinct(response.message, {one.call.id for one in run.executions})
         if not message.calls:
             yield from _remember(run, [message])
             return run.result(response.text, response.finish)
@@ -106,9 +107,11 @@ def steps(run: Run, waiting: Waiting | None = None) -> Steps:
             bound = run.settings.limits.max_rounds
             text = f"Something is wrong, exceeded {bound} tool calling round trips (max_rounds)"
             raise RunStopped(text, run.result(response.text or None, "limit"))
+        run.cut = message.calls[-1].id if response.finish == "length" else ""
         planned = _plan(run, message, {})
         pending = _pending(run, planned)
         if pending:
+            run.planner.forget(message.calls)
             return replace(
                 run.result(response.text or None, "approval"), pending=pending, messages=(*_seen(run), message)
             )
@@ -147,6 +150,8 @@ def _plan(run: Run, message: AssistantMessage, decisions: Mapping[str, Decision]
             found.append(Planned(call=call, kind="answer", answer=refusal(call, decision)))
         elif place >= limit:
             found.append(run.planner.refused(call))
+        elif call.id == run.cut:
+            found.append(run.planner.cut_off(call))
         else:
             found.append(_once(run, run.planner.plan(call, run.toolbox, visible)))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ def dump(run: Run, waiting: AssistantMessage, pending: Iterable[str]) -> str:
         "clock": found.clock,
         "searches": dict(run.planner.searches),
         "compensated": sorted(run.compensated),
+        "cut": run.cut,
         "executions": [_execution_json(one) for one in run.executions],
     }
     return canonical(body, what="a paused run")
@@ -101,6 +103,7 @@ def _paused(body: Json) -> Paused:
             "asked": int(body["asked"]),
             "usage": Usage(**body["usage"]),
             "compensated": set(body["compensated"]),
+            "cut": str(body.get("cut", "")),
             "executions": list(map(_execution, body["executions"])),
         },
         found={
@@ -126,7 +129,7 @@ def _execution_json(done: ToolExecution) -> Json:
     return {
         "call": call,
         "result": message_json(done.result),
-        "arguments": done.arguments,
+        "arguments": json.dumps(done.arguments),
         "executed": done.executed,
         "spec": done.spec.to_json() if done.spec else None,
     }
@@ -136,7 +139,7 @@ def _execution(body: Json) -> ToolExecution:
     return ToolExecution(
         call=ToolCall(*body["call"]),
         result=cast("ToolResult", message_of(body["result"])),
-        arguments=body["arguments"],
+        arguments=json.loads(body["arguments"]) if isinstance(body["arguments"], str) else body["arguments"],
         executed=body["executed"],
         spec=ToolSpec.from_json(body["spec"]) if body["spec"] else None,
     )

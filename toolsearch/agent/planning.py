@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
@@ -22,6 +23,9 @@ MAX_ANSWER: Final = 2_000
 """Longest answer about a name that no tool has, in characters."""
 ERROR: Final = "error"
 """Attribute that says what kind of error a result is."""
+
+_PARTING: Final = re.compile(r"""[\s"'\[\]{}(),.:;!?_。，、；：！？-]+""")
+"""What is no difference between two searches; `c`, `c++` and `c#`, or two emoji, are."""
 
 Kind = Literal["run", "search", "answer"]
 UnknownTool = Callable[[ToolCall], str]
@@ -67,8 +71,17 @@ class Planner:
         text = f"Not run: at most {self.limits.calls} calls are run at once. Call it again."
         return _answer(call, text, error="too_many_calls")
 
+    def cut_off(self, call: ToolCall) -> Planned:
+        """The answer to the call in which an answer of the model reached its bound."""
+        text = "Not run: your answer reached the limit of its length in this call. Call it again, in a shorter answer."
+        return _answer(call, text, error="cut_off")
+
+    def forget(self, calls: Iterable[ToolCall]) -> None:
+        """Do not count searches that were planned and wait; they are planned again."""
+        self.searches.subtract(_key(call) for call in calls if call.name in self.search)
+
     def _searching(self, call: ToolCall) -> Planned:
-        key = f"{call.name} {_normal(call.arguments)}"
+        key = _key(call)
         self.searches[key] += 1
         if self.searches[key] <= self.limits.same_searches:
             return Planned(call=call, kind="search", spec=self.search[call.name], raw=call.arguments)
@@ -138,11 +151,18 @@ def _answer(call: ToolCall, text: str, *, error: str, found: Collection[str] | N
     )
 
 
+def _key(call: ToolCall) -> str:
+    """What a search is recognised by."""
+    asked = _normal(call.arguments)
+    whole = asked if len(asked) <= MAX_ANSWER else hashlib.sha256(asked.encode("utf-8", "replace")).hexdigest()
+    return f"{call.name} {whole}"
+
+
 def _normal(arguments: str) -> str:
-    """A search's arguments without case, punctuation, blanks and order of keys."""
+    """A search's arguments without case, blanks, order of keys and what parts or ends sentences."""
     try:
         value: object = json.loads(arguments)
     except (ValueError, RecursionError):
         value = arguments
     pairs = sorted(cast("Json", value).items()) if isinstance(value, dict) else value
-    return " ".join(re.findall(r"\w+", json.dumps(pairs, ensure_ascii=False).casefold()))[:2_000]
+    return " ".join(_PARTING.split(json.dumps(pairs, ensure_ascii=False).casefold())).strip()

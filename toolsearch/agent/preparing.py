@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolsearch.agent.approval import POLICIES, Decision, NeedsApproval
 from toolsearch.agent.assembly import check_search_names
-from toolsearch.agent.choosing import check_whole, hinted, sends_whole, strategy_for
+from toolsearch.agent.choosing import check_room, check_whole, hinted, most_tools, sends_whole, strategy_for
 from toolsearch.agent.compensation import Compensators
 from toolsearch.agent.context import InvocationContext, InvocationParameters, Parameters
 from toolsearch.agent.driver import Driver, Emit
@@ -98,6 +98,7 @@ class Resumption:
     paused: str
     decisions: Mapping[str, Decision]
     parameters: Parameters = None
+    options: ChatOptions | None = None
     streaming: bool = False
 
 
@@ -115,7 +116,8 @@ async def resumed(agent: Agent, given: Resumption, emit: Emit) -> RunResult:
         deadline=_deadline(agent),
     )
     conversation = await _conversation(agent, context)
-    driver = await _driver(agent, Request(context=context, streaming=given.streaming), conversation, emit)
+    request = Request(context=context, options=given.options, streaming=given.streaming)
+    driver = await _driver(agent, request, conversation, emit)
     state.restore(driver.run)
     decisions = {call_id: given.decisions.get(call_id, False) for call_id in state.pending}
     return await driver.drive(_pausing(driver.run, steps(driver.run, Waiting(state.waiting, decisions))))
@@ -157,12 +159,14 @@ async def _driver(agent: Agent, request: Request, conversation: Conversation, em
     context, model = request.context, agent.chat_model
     supply = await _supply(agent, context, conversation)
     toolbox = supply.current()
-    mode = conversation.facts.get("search") or (WHOLE if sends_whole(agent.search, toolbox, agent.limits) else SEARCHED)
+    mode = _mode(agent, toolbox, conversation)
     show = chosen(agent.show, model.features)
     strategy = strategy_for(agent.search, show) if mode == SEARCHED else None
+    search = _search_tools(strategy, toolbox, context, proxied=show == "proxy")
     if strategy is None:
         check_whole(toolbox, agent.limits, model.features)
-    search = _search_tools(strategy, toolbox, context, proxied=show == "proxy")
+    elif show == "inline":
+        check_room(toolbox, len(search), agent.limits, model.features)
     supply.taken = [*search, GET_TOOL.name, CALL_TOOL.name] if show == "proxy" else list(search)
     settings = Settings(
         context=context,
@@ -200,6 +204,14 @@ async def _driver(agent: Agent, request: Request, conversation: Conversation, em
         mark_unsupported=agent.mark_unsupported,
         facts={"search": mode},
     )
+
+
+def _mode(agent: Agent, toolbox: Toolbox, conversation: Conversation) -> str:
+    """Whether all tools are sent. With "auto" a conversation keeps its way for as long as that is possible."""
+    kept = conversation.facts.get("search") if agent.search == "auto" else None
+    if kept == WHOLE and toolbox.count() > most_tools(agent.limits, agent.chat_model.features):
+        kept = SEARCHED
+    return kept or (WHOLE if sends_whole(agent.search, toolbox, agent.limits) else SEARCHED)
 
 
 async def _supply(agent: Agent, context: InvocationContext, conversation: Conversation) -> Supply:
@@ -283,4 +295,4 @@ def _policy(approval: str | NeedsApproval) -> NeedsApproval:
 def _compensators(agent: Agent, toolbox: Toolbox) -> Compensators | None:
     if not agent.compensate:
         return None
-    return Compensators.of(agent.assembly.owners, [tool.spec.name for tool in toolbox.fixed.values()])
+    return Compensators.of(agent.assembly.owners, [tool.spec for tool in toolbox.fixed.values()])

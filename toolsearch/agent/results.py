@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, Final, cast
+
+from pydantic_core import to_jsonable_python
 
 from toolsearch.conversation import Content, Media, Part, Reference, Text, Usage, parts
 from toolsearch.errors import ToolErrorForModel, UnsupportedContent
@@ -71,20 +71,16 @@ def content_of(value: Any, *, nothing: bool = False) -> tuple[Part, ...]:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses and pydantic models as objects, inside of lists and mappings too."""
+    """What pydantic knows how to write as JSON, dataclasses, models, dates and numbers of all kinds among it."""
+    return to_jsonable_python(value, fallback=_other)
+
+
+def _other(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {_key(key): _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in cast("list[Any]", value)]
-    return value.value if isinstance(value, Enum) else value
-
-
-def _key(key: Any) -> str:
-    return key if isinstance(key, str) else json.dumps(_plain(key))
+        return dict(cast("Mapping[Any, Any]", value))
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def cut(content: tuple[Part, ...], limit: int) -> tuple[Part, ...]:

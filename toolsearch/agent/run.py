@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolsearch.agent.approval import NeedsApproval, never
+from toolsearch.agent.choosing import most_tools
 from toolsearch.agent.compensation import Compensators
 from toolsearch.agent.context import InvocationContext
 from toolsearch.agent.entries import Entry
@@ -64,6 +65,8 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     executions: list[ToolExecution] = field(default_factory=list[ToolExecution])
     compensated: set[str] = field(default_factory=set[str])
+    cut: str = ""
+    """Id of the call in which the model's last answer was cut off."""
     fresh: list[ToolResult] = field(default_factory=list[ToolResult])
     """Results of the last round, whose finds are not yet among the found tools."""
 
@@ -80,10 +83,11 @@ class Run:
     def enter(self, toolbox: Toolbox) -> None:
         """Go on with these tools. Those that are always visible leave less room for found ones."""
         self.toolbox = toolbox
-        limit = min(self.settings.limits.max_visible_tools, self.settings.features.max_tools)
+        limit = most_tools(self.settings.limits, self.settings.features)
         fixed = sum(1 for _ in toolbox.pinned()) + len(self.settings.search) + len(toolbox.dynamic)
         self.found.limit = limit - fixed
         self.found.keep(toolbox.dynamic)
+        self.found.shrink()
 
     def take_fresh(self) -> None:
         """Make visible what the last round found."""

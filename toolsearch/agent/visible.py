@@ -38,7 +38,7 @@ class Found:
             if tool_id not in self.used and tool_id not in self.kept:
                 self.order.append(tool_id)
             self._touch(tool_id)
-        self._shrink()
+        self.shrink()
 
     def keep(self, tool_ids: Iterable[str]) -> None:
         """Tools that are visible without a search, from now on to the end of the run."""
@@ -52,17 +52,10 @@ class Found:
         if tool_id not in self.kept:
             self.used[tool_id] = self.clock
 
-    def _shrink(self) -> None:
-        while len(self.used) > max(1, self.limit):
+    def shrink(self) -> None:
+        """Let the least recently used half go, until no more than `limit` are left."""
+        while len(self.used) > max(0, self.limit):
             oldest = sorted(self.used, key=self.used.__getitem__)[: max(1, len(self.used) // 2)]
             for tool_id in oldest:
                 del self.used[tool_id]
             self.order = [one for one in self.order if one in self.used or one in self.kept]
-
-
-def fold(messages: Iterable[Message], limit: int) -> Found:
-    """The tools that a window's messages make visible."""
-    found = Found(limit)
-    for message in messages:
-        found.take(message)
-    return found

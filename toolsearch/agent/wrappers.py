@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any, Final
 
 from toolsearch.agent.execution import is_async
+from toolsearch.agent.results import ToolReturn
 from toolsearch.agent.threads import Workers
 from toolsearch.catalog.functions import as_tool
 from toolsearch.errors import InvalidTool, ToolArgumentsError, ToolErrorForModel
@@ -84,6 +85,10 @@ class _Retrying:
     wait: float
     on: tuple[type[Exception], ...]
 
+    @property
+    def __wrapped__(self) -> Executor:
+        return self.inner
+
     async def __call__(self, arguments: Json, context: Any = None) -> Any:
         for tried in range(self.times):
             try:
@@ -104,6 +109,10 @@ class _Cached:
     kept: OrderedDict[object, tuple[float, Any]] = field(default_factory=OrderedDict[object, tuple[float, Any]])
     lock: Lock = field(default_factory=Lock)
 
+    @property
+    def __wrapped__(self) -> Executor:
+        return self.inner
+
     async def __call__(self, arguments: Json, context: Any = None) -> Any:
         key = self.key(arguments, context)
         with self.lock:
@@ -111,6 +120,8 @@ class _Cached:
         if found and self.clock() - found[0] < self.ttl:
             return found[1]
         value = await _called(self.inner, arguments, context)
+        if isinstance(value, ToolReturn) and value.is_error:
+            return value
         with self.lock:
             self.kept[key] = (self.clock(), value)
             while len(self.kept) > CACHED:

@@ -74,7 +74,7 @@ class Anthropic:
         anthropic = sdk("anthropic", "anthropic")
         with translated("Anthropic", (anthropic.APIError,)):
             answer = await here(self.client).messages.create(**render(request, self.model))
-        return parse(answer.to_dict())
+            return parse(answer.to_dict())
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
         """The answer in pieces; raises as `ask` does."""
@@ -205,10 +205,11 @@ def parse(body: Json) -> ChatResponse:
     text = "".join(one.get("text", "") for one in blocks if one.get("type") == "text")
     plain_kinds = all(one.get("type") in ("text", "tool_use") for one in blocks)
     verbatim: Json = {} if plain_kinds else {PROVIDER: blocks}
+    finish = FINISH.get(body.get("stop_reason", ""), "other")
     return ChatResponse(
         message=AssistantMessage(text, calls, verbatim),
         usage=usage(body.get("usage")),
-        finish="tool_calls" if calls else FINISH.get(body.get("stop_reason", ""), "other"),
+        finish="tool_calls" if calls and finish != "length" else finish,
         model=body.get("model", ""),
     )
 

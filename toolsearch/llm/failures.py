@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 
-from toolsearch.errors import MissingExtra, ModelFailed
+from toolsearch.errors import MissingExtra, ModelFailed, ToolSearchError
 from toolsearch.retries import asked_wait, may_heal
 
+SENSELESS: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
+"""What reading an answer ends in that is not of the provider's shape, such as the page of a proxy."""
 MAX_WAIT: Final = 60.0
 """Longest wait that a server may ask for, in seconds."""
 
@@ -28,15 +30,25 @@ def sdk(module: str, extra: str) -> Any:
 
 @contextmanager
 def translated(provider: str, errors: tuple[type[Exception], ...]) -> Generator[None]:
-    """Turn an SDK's errors into ModelFailed.
+    """Turn an SDK's errors, and those of reading an answer that makes no sense, into ModelFailed.
 
     Raises:
-        ModelFailed: the SDK raised one of `errors`.
+        ModelFailed: the SDK raised one of `errors`, or what it let through cannot be read.
     """
     try:
         yield
+    except ToolSearchError:
+        raise
     except errors as error:
         raise failed(provider, error) from error
+    except SENSELESS as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise ModelFailed(f"{provider}: the answer cannot be read ({reason}); is that the right address?") from error
+
+
+def broken_off(provider: str) -> ModelFailed:
+    """The error of a stream that ended before its answer did: half of it must not be taken for the whole."""
+    return ModelFailed(f"{provider}: the stream ended before the answer did", retry=True)
 
 
 def failed(provider: str, error: Exception) -> ModelFailed:

@@ -18,7 +18,7 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.llm.clients import Clients, here
-from toolsearch.llm.failures import sdk, translated
+from toolsearch.llm.failures import broken_off, sdk, translated
 from toolsearch.llm.written import as_object, as_text, call_id, chances, function, given, plain
 from toolsearch.streams import closing
 from toolsearch.tool import Json
@@ -53,7 +53,7 @@ class Ollama:
         """
         with translated("Ollama", self._errors()):
             answer = await here(self.client).chat(**render(request, self.model))
-        return parse(answer.model_dump())
+            return parse(answer.model_dump())
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
         """The answer in pieces; raises as `ask` does."""
@@ -71,6 +71,8 @@ class Ollama:
                     for call in piece.tool_calls:
                         calls.append(call)
                         yield CallComplete(call)
+        if not last.get("done"):
+            raise broken_off("Ollama")
         yield _response(last, AssistantMessage("".join(texts), tuple(calls)))
 
     @staticmethod
@@ -123,7 +125,8 @@ def _call(function: Json) -> ToolCall:
 
 def _response(body: Json, message: AssistantMessage) -> ChatResponse:
     counted = Usage(input_tokens=body.get("prompt_eval_count") or 0, output_tokens=body.get("eval_count") or 0)
-    finish = "tool_calls" if message.calls else FINISH.get(body.get("done_reason") or "", "other")
+    finish = FINISH.get(body.get("done_reason") or "", "other")
+    finish = "tool_calls" if message.calls and finish != "length" else finish
     return ChatResponse(
         message=message,
         usage=counted,

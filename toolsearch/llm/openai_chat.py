@@ -21,7 +21,7 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.llm.clients import Clients, here
-from toolsearch.llm.failures import sdk, translated
+from toolsearch.llm.failures import broken_off, sdk, translated
 from toolsearch.llm.written import Calls, as_text, call_id, chances, function, given, names_a_tool, plain
 from toolsearch.streams import closing
 from toolsearch.tool import Json
@@ -58,7 +58,7 @@ class OpenAIChat:
         openai = sdk("openai", "openai")
         with translated("OpenAI", (openai.APIError,)):
             answer = await here(self.client).chat.completions.create(**render(request, self.model))
-        return parse(answer.to_dict())
+            return parse(answer.to_dict())
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
         """The answer in pieces; raises as `ask` does."""
@@ -156,7 +156,8 @@ def parse(body: Json) -> ChatResponse:
 
 
 def _finish(reason: Any, calls: tuple[ToolCall, ...]) -> str:
-    return "tool_calls" if calls else FINISH.get(reason, "other")
+    found = FINISH.get(reason, "other")
+    return "tool_calls" if calls and found != "length" else found
 
 
 def _call(body: Json) -> ToolCall:
@@ -207,6 +208,8 @@ class _Pieces:
             yield self._calls.add(index, as_text(function["arguments"]))
 
     def end(self) -> Iterable[ChatEvent]:
+        if self._finish is None:
+            raise broken_off("OpenAI")
         calls = self._calls.all()
         yield from map(CallComplete, calls)
         yield ChatResponse(

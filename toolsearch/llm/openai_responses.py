@@ -70,7 +70,7 @@ class OpenAIResponses:
         openai = sdk("openai", "openai")
         with translated("OpenAI", (openai.APIError,)):
             answer = await here(self.client).responses.create(**render(request, self.model))
-        return parse(answer.to_dict(), request.search)
+            return parse(answer.to_dict(), request.search)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
         """The answer in pieces; raises as `ask` does."""
