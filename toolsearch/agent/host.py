@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolsearch.llm.model import Model
 
 Augment = Callable[[UserMessage, InvocationContext], Any]
+Options = ChatOptions | None
 
 
 @dataclass(slots=True, eq=False)
@@ -171,12 +172,7 @@ class Agent:
                 yield event
 
     async def resume(
-        self,
-        paused: str,
-        decisions: Mapping[str, Decision],
-        *,
-        parameters: Parameters = None,
-        options: ChatOptions | None = None,
+        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None, options: Options = None
     ) -> RunResult:
         """Go on with a run that waits for approval: `decisions` by the id of the call; a missing one refuses.
 
@@ -190,23 +186,13 @@ class Agent:
         return await resumed(self, given, self._emit)
 
     def resume_sync(
-        self,
-        paused: str,
-        decisions: Mapping[str, Decision],
-        *,
-        parameters: Parameters = None,
-        options: ChatOptions | None = None,
+        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None, options: Options = None
     ) -> RunResult:
         """`resume` for code that does not await. Raises as it does, and InvalidInput inside of a running event loop."""
         return finished(lambda: self.resume(paused, decisions, parameters=parameters, options=options))
 
     async def stream_resumed(
-        self,
-        paused: str,
-        decisions: Mapping[str, Decision],
-        *,
-        parameters: Parameters = None,
-        options: ChatOptions | None = None,
+        self, paused: str, decisions: Mapping[str, Decision], *, parameters: Parameters = None, options: Options = None
     ) -> AsyncGenerator[Event, None]:
         """`resume` as a stream: the events as they happen, the result in the last one. Raises as it does."""
         given = Resumption(paused=paused, decisions=decisions, parameters=parameters, options=options, streaming=True)
