@@ -62,11 +62,12 @@ class CachedEncoder:
             return self._encoder.encode(texts, role)
         keys = [_key(text, role) for text in texts]
         found = self._known(keys)
+        if len(found) == len(keys):
+            return np.array([found[key] for key in keys])
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        if missing:
-            rows = dict(zip(missing, self._encoder.encode(list(missing.values()), role), strict=True))
-            self._keep(rows)
-            found |= rows
+        rows = dict(zip(missing, self._encoder.encode(list(missing.values()), role), strict=True))
+        self._keep(rows)
+        found |= rows
         return np.stack([found[key] for key in keys])
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Floats]:

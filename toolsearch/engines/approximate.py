@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toolsearch.engines.nearest import EXACT, POOL
-from toolsearch.engines.products import inner_products
+from toolsearch.engines.products import products_of
 from toolsearch.engines.ranking import best, distinct
 from toolsearch.engines.views import intersected
 from toolsearch.protocols import Ranking
@@ -119,10 +119,11 @@ class NearScores:
 
     def _products(self, rows: Rows) -> Floats:
         """Exact inner products of rows in any order."""
+        wanted = rows.astype(np.int64)
+        if len(self._segments) == 1:
+            return products_of(self._segments[0].vectors, wanted, self._query)
         out = np.zeros(len(rows), np.float32)
         for (start, end), segment in zip(self._spans, self._segments, strict=True):
-            places = np.flatnonzero((rows >= start) & (rows < end))
-            part = np.empty((1, len(places)), np.float32)
-            inner_products(segment.vectors[rows[places] - start], self._query[None], part)
-            out[places] = part[0]
+            places = np.flatnonzero((wanted >= start) & (wanted < end))
+            out[places] = products_of(segment.vectors, wanted[places] - start, self._query)
         return out

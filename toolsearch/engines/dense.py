@@ -19,7 +19,7 @@ from toolsearch.engines.approximate import NearScores, Plan
 from toolsearch.engines.moments import Moments
 from toolsearch.engines.nearest import EXACT, MEANS, SAMPLE, Means, Nearest, exact_best, in_memory, mixed
 from toolsearch.engines.postings import offsets
-from toolsearch.engines.products import inner_products
+from toolsearch.engines.products import inner_products, products_of
 from toolsearch.engines.ranking import best
 from toolsearch.engines.views import Recent, intersected, live_mask
 from toolsearch.errors import InvalidInput
@@ -221,10 +221,9 @@ class DenseEngine:
         """Scores of all rows, (n, rows), computed for the given ones only and 0 elsewhere."""
         scores = np.zeros((len(vectors), self._rows), np.float32)
         for (start, end), segment in zip(self._spans, self._segments, strict=True):
-            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)]
-            part = np.empty((len(vectors), len(inside)), np.float32)
-            inner_products(segment.vectors[inside - start], vectors, part)
-            scores[:, inside] = part
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)].astype(np.int64)
+            for query, own in zip(vectors, scores, strict=True):
+                own[inside] = products_of(segment.vectors, inside - start, query)
         return scores
 
 

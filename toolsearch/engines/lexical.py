@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from toolsearch.engines.points import Points
 from toolsearch.engines.postings import Postings, merged, offsets
 from toolsearch.engines.views import Recent, live_mask
-from toolsearch.engines.word_scores import Column, LexicalScores
+from toolsearch.engines.word_scores import Column, LexicalScores, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,9 +85,7 @@ _ABSENT: Final = _Term(0, ())
 class _Statistics:
     """What a view says about its rows: their number, mask, and k1 * (1 - b + b * length / mean) for each row."""
 
-    count: int
-    mask: Mask | None
-    norms: Floats
+    seen: Seen
     terms: dict[str, _Term]
     """Terms that were looked up and are there, at most TERMS; of a word with a slip hundreds that are not are tried."""
 
@@ -106,6 +105,7 @@ class LexicalEngine:
         self._live = live
         self._k1, self._b = k1, b
         self._views: Recent[_Statistics] = Recent(VIEWS)
+        self._points = Points()
 
     def score(self, query: Mapping[str, float], view: RowSet) -> LexicalScores:
         """Scores of weighted query terms over a view."""
@@ -114,31 +114,29 @@ class LexicalEngine:
     def score_many(self, queries: Sequence[Mapping[str, float]], view: RowSet) -> list[LexicalScores]:
         """Scores of each request over a view, in their order."""
         known = self._views.get(view.key, lambda: self._statistics(view))
-        return [
-            LexicalScores(len(query), self._columns(query, known), known.norms, (known.count, known.mask))
-            for query in queries
-        ]
+        return [LexicalScores(len(query), self._columns(query, known), known.seen) for query in queries]
 
     def frequencies(self, terms: Iterable[str], view: RowSet) -> tuple[int, dict[str, int]]:
         """How many rows the view has, and in how many of them each term occurs."""
         statistics = self._views.get(view.key, lambda: self._statistics(view))
-        return statistics.count, {term: self._term(term, statistics).count for term in terms}
+        return statistics.seen.size, {term: self._term(term, statistics).count for term in terms}
 
     def _columns(self, query: Mapping[str, float], statistics: _Statistics) -> list[Column]:
         """The rows of each term in each segment that has it, with what it is worth in the view."""
         columns: list[Column] = []
+        rows = statistics.seen.size
         for place, (term, weight) in enumerate(query.items()):
             found = self._term(term, statistics)
             if found.count and weight:
-                gain = weight * math.log1p((statistics.count - found.count + 0.5) / (found.count + 0.5))
-                columns += [Column(rows, tf, gain, place) for rows, tf in found.parts]
+                gain = weight * math.log1p((rows - found.count + 0.5) / (found.count + 0.5))
+                columns += [Column((term, part), *own, gain, place) for part, own in enumerate(found.parts)]
         return columns
 
     def _term(self, term: str, statistics: _Statistics) -> _Term:
         """What is known of a term; looked up once, without a lock, since a second look finds the same."""
         found = statistics.terms.get(term)
         if found is None:
-            found = self._found(term, statistics.mask)
+            found = self._found(term, statistics.seen.mask)
             if len(statistics.terms) >= TERMS:
                 statistics.terms.clear()
             if found.parts:
@@ -164,4 +162,4 @@ class LexicalEngine:
         mean = float(seen.sum(dtype=np.float64)) / len(seen) if len(seen) else 0.0
         share = length / np.float32(mean) if mean else np.ones_like(length)
         norms = np.float32(self._k1) * (np.float32(1 - self._b) + np.float32(self._b) * share)
-        return _Statistics(len(seen), mask, norms, {})
+        return _Statistics(Seen(view.key, len(seen), mask, norms, self._points), {})

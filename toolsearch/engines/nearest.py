@@ -7,14 +7,16 @@ least AIM of the exact ten best are found for a sample of requests mixed from th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
+
+from toolsearch.engines.products import threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -254,14 +256,3 @@ def exact_best(vectors: Floats, requests: Floats) -> Places:
 def one_thread(faiss: Any) -> AbstractContextManager[None]:
     """Search on the calling thread alone: a pool of threads stalls on a busy machine."""
     return threads(faiss, 1)
-
-
-@contextmanager
-def threads(faiss: Any, count: int) -> Generator[None]:
-    """Let faiss work on so many threads meanwhile; 0 leaves it as it is."""
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(count or before)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)

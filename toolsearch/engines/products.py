@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from toolsearch.protocols import Floats
+
+    Places = NDArray[np.int64]
 
 KERNEL_FROM: Final = 16
 """Below this dimension faiss has kernels whose rounding depends on a row's place."""
@@ -23,6 +29,32 @@ def inner_products(vectors: Floats, queries: Floats, out: Floats) -> None:
         block = vectors[start : start + step]
         for query, scores in zip(queries, out[:, start : start + step], strict=True):
             _product(block, query, scores)
+
+
+def products_of(vectors: Floats, rows: Places, query: Floats) -> Floats:
+    """The same of some rows, (n,) int64, in any order: they are read where they lie, and not copied together."""
+    out, dimension = np.empty(len(rows), np.float32), vectors.shape[1]
+    if dimension < KERNEL_FROM:
+        np.einsum("ij,j->i", vectors[rows], query, out=out)
+        return out
+    faiss = import_module("faiss")
+    pointer = faiss.swig_ptr
+    with threads(faiss, 1):
+        faiss.fvec_inner_products_by_idx(
+            pointer(out), pointer(query), pointer(vectors), pointer(rows), dimension, 1, len(rows)
+        )
+    return out
+
+
+@contextmanager
+def threads(faiss: Any, count: int) -> Generator[None]:
+    """Let faiss work on so many threads meanwhile; 0 leaves it as it is."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 def _product(vectors: Floats, query: Floats, out: Floats) -> None:

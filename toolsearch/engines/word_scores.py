@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from toolsearch.engines.ranking import best
 from toolsearch.protocols import Ranking
 
 if TYPE_CHECKING:
+    from toolsearch.engines.points import Points
     from toolsearch.protocols import Floats, Mask, Rows
 
 FEW: Final = 64
@@ -23,13 +24,31 @@ BLOCK: Final = 65_536
 would have to clear first, page by page, is not asked for."""
 
 
-class Column(NamedTuple):
-    """One term in one segment: rows (n,) int32 ascending, their term frequencies, what the term is worth, its place."""
+class Seen(NamedTuple):
+    """A view: how many rows, a mask of them, a number for each row of the corpus, and what is kept of columns."""
 
+    key: Hashable
+    size: int
+    mask: Mask | None
+    norms: Floats
+    points: Points
+
+
+class Column(NamedTuple):
+    """One term in one segment: rows (n,) int32 ascending, their term frequencies, what the term is worth, its place.
+
+    `key` tells it from other columns of the corpus.
+    """
+
+    key: Hashable
     rows: Rows
     frequencies: Floats
     gain: float
     place: int
+
+    def points(self, norms: Floats) -> Floats:
+        """What the term adds to each of its rows, (n,) float32."""
+        return _points(np.float32(self.gain), self.frequencies, norms.take(self.rows))
 
     def holds(self, rows: Rows) -> Mask:
         """Which of given rows have the term, (len(rows),) bool."""
@@ -43,22 +62,21 @@ class Column(NamedTuple):
         return np.where(there, points, np.float32(0))
 
 
-def _points(gains: Floats | np.float32, frequencies: Floats, norms: Floats) -> Floats:
-    """What terms add to rows, in the memory of `norms`."""
+def _points(gain: np.float32, frequencies: Floats, norms: Floats) -> Floats:
+    """What a term adds to rows, in the memory of `norms`."""
     norms += frequencies
-    return np.divide(gains * frequencies, norms, out=norms)
+    return np.divide(gain * frequencies, norms, out=norms)
 
 
 class LexicalScores:
     """The BM25 scores of one request: 0 where no word matches. The score of a request is the sum over its words.
 
-    `words` is how many were asked for, `norms` has one number for each row of the corpus, and `view` is the number of
-    rows in the view, with a mask of them.
+    `words` is how many were asked for.
     """
 
-    def __init__(self, words: int, columns: Sequence[Column], norms: Floats, view: tuple[int, Mask | None]) -> None:
-        self._words, self._columns, self._norms = words, columns, norms
-        self._count, self._mask = view
+    def __init__(self, words: int, columns: Sequence[Column], seen: Seen) -> None:
+        self._words, self._columns, self._seen = words, columns, seen
+        self._norms, self._count, self._mask = seen.norms, seen.size, seen.mask
         self._found: tuple[Rows, Floats] | None = None
         self._moments: tuple[float, float] | None = None
 
@@ -72,8 +90,9 @@ class LexicalScores:
     def _summed(self) -> tuple[Rows, Floats]:
         most = min(sum(len(column.rows) for column in self._columns), len(self._norms))
         rows, scores, count = np.empty(most, np.int32), np.empty(most, np.float32), 0
+        points = [self._points(column) for column in self._columns]
         for start, spans in self._blocks():
-            sums = self._block(start, spans)
+            sums = self._block(start, spans, points)
             matched = sums > 0
             if self._mask is not None:
                 matched &= self._mask[start : start + BLOCK]
@@ -95,19 +114,19 @@ class LexicalScores:
         for place, start in enumerate(starts[:-1].tolist()):
             yield start, [slice(cut[place], cut[place + 1]) for cut in cuts]
 
-    def _block(self, start: int, spans: Sequence[slice]) -> Floats:
+    def _points(self, column: Column) -> Floats:
+        seen = self._seen
+        return seen.points.get((seen.key, column.key, column.gain), lambda: column.points(seen.norms))
+
+    def _block(self, start: int, spans: Sequence[slice], points: Sequence[Floats]) -> Floats:
         """The score of each row of a block; of each column the span that lies in it."""
-        norms = self._norms[start : start + BLOCK]
-        sums = np.zeros(len(norms), np.float32)
-        parts = [(column, span) for column, span in zip(self._columns, spans, strict=True) if span.start < span.stop]
-        if parts:
-            places = np.concatenate([column.rows[span] for column, span in parts]).astype(np.intp)
-            places -= start
-            frequencies = np.concatenate([column.frequencies[span] for column, span in parts])
-            gains = np.array([column.gain for column, _ in parts], np.float32)
-            gains = gains.repeat([span.stop - span.start for _, span in parts])
-            # Row after row in the order of the columns, so that a row's sum is the same wherever it lies.
-            np.add.at(sums, places, _points(gains, frequencies, norms.take(places)))
+        sums = np.zeros(min(BLOCK, len(self._norms) - start), np.float32)
+        # In the order of the columns, so that a row's sum is the same wherever it lies.
+        for column, span, added in zip(self._columns, spans, points, strict=True):
+            if span.start < span.stop:
+                places = column.rows[span].astype(np.intp)
+                places -= start
+                np.add.at(sums, places, added[span])
         return sums
 
     @property
@@ -141,7 +160,10 @@ class LexicalScores:
     def top(self, k: int, within: Mask | None = None) -> Ranking:
         """At most k rows with a matching word, best first, ties by row."""
         rows, scores = self._matching
-        found = best(scores, k, None if within is None else within[rows])
+        if within is not None:
+            kept = within.take(rows).nonzero()[0]
+            rows, scores = rows[kept], scores[kept]
+        found = best(scores, k)
         return Ranking(rows[found.rows], found.scores)
 
     def at(self, rows: Rows) -> Floats:
