@@ -47,7 +47,9 @@ class CachedEncoder:
 
     def __getattr__(self, name: str) -> Any:
         if name in SKILLS:
-            return getattr(self._encoder, name)
+            # Kept, for it is asked for several times in every search.
+            found = vars(self)[name] = getattr(self._encoder, name)
+            return found
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def encode(self, texts: Sequence[str], role: Role) -> Floats:

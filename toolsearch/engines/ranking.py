@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from toolsearch.protocols import Floats, Mask
 
-BLOCK = 64
+BLOCK: Final = 64
+_NEVER: Final = np.float32(-np.inf)
 
 
 def best(scores: Floats, k: int, allowed: Mask | None = None) -> Ranking:
@@ -24,12 +25,10 @@ def best(scores: Floats, k: int, allowed: Mask | None = None) -> Ranking:
     """
     if k <= 0 or not len(scores):
         return Ranking(np.empty(0, np.int32), np.empty(0, np.float32))
-    kept = scores if allowed is None else np.where(allowed, scores, np.float32(-np.inf))
-    rows = (kept >= _bound(kept, k)).nonzero()[0]
+    kept = scores if allowed is None else np.where(allowed, scores, _NEVER)
+    bound = _bound(kept, k)
+    rows = (kept >= bound if bound > _NEVER else kept > _NEVER).nonzero()[0]
     found = kept[rows]
-    real = found > -np.inf
-    if not real.all():
-        rows, found = rows[real], found[real]
     order = (-found).argsort(kind="stable")[:k]
     return Ranking(rows[order].astype(np.int32), found[order])
 
@@ -45,7 +44,9 @@ def _bound(scores: Floats, k: int) -> np.float32:
     blocks = len(scores) // BLOCK
     if blocks < k:
         if len(scores) <= max(4 * k, BLOCK):
-            return np.float32(-np.inf)
-        return np.partition(scores, len(scores) - k)[-k]
-    maxima = scores[: blocks * BLOCK].reshape(BLOCK, blocks).max(axis=0)
-    return np.partition(maxima, blocks - k)[-k]
+            return _NEVER
+        maxima = scores.copy()
+    else:
+        maxima = scores[: blocks * BLOCK].reshape(BLOCK, blocks).max(axis=0)
+    maxima.partition(len(maxima) - k)
+    return maxima[-k]

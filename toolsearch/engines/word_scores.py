@@ -88,21 +88,12 @@ class LexicalScores:
         return self._found
 
     def _summed(self) -> tuple[Rows, Floats]:
-        most = min(sum(len(column.rows) for column in self._columns), len(self._norms))
-        rows, scores, count = np.empty(most, np.int32), np.empty(most, np.float32), 0
         points = [self._points(column) for column in self._columns]
-        for start, spans in self._blocks():
-            sums = self._block(start, spans, points)
-            matched = sums > 0
-            if self._mask is not None:
-                matched &= self._mask[start : start + BLOCK]
-            places = matched.nonzero()[0]
-            part = slice(count, count + len(places))
-            scores[part] = sums[places]
-            places += start
-            rows[part] = places
-            count += len(places)
-        return rows[:count], scores[:count]
+        parts = [self._block(start, spans, points) for start, spans in self._blocks()]
+        if len(parts) == 1:
+            return parts[0]
+        rows, scores = zip(*parts, strict=True)
+        return np.concatenate(rows), np.concatenate(scores)
 
     def _blocks(self) -> Iterator[tuple[int, Sequence[slice]]]:
         """Where each block of rows begins, and which part of each column lies in it."""
@@ -118,8 +109,8 @@ class LexicalScores:
         seen = self._seen
         return seen.points.get((seen.key, column.key, column.gain), lambda: column.points(seen.norms))
 
-    def _block(self, start: int, spans: Sequence[slice], points: Sequence[Floats]) -> Floats:
-        """The score of each row of a block; of each column the span that lies in it."""
+    def _block(self, start: int, spans: Sequence[slice], points: Sequence[Floats]) -> tuple[Rows, Floats]:
+        """Rows of a block with a matching word, and their scores; of each column the span that lies in it."""
         sums = np.zeros(min(BLOCK, len(self._norms) - start), np.float32)
         # In the order of the columns, so that a row's sum is the same wherever it lies.
         for column, span, added in zip(self._columns, spans, points, strict=True):
@@ -127,7 +118,11 @@ class LexicalScores:
                 places = column.rows[span].astype(np.intp)
                 places -= start
                 np.add.at(sums, places, added[span])
-        return sums
+        matched = sums > 0
+        if self._mask is not None:
+            matched &= self._mask[start : start + BLOCK]
+        found = matched.nonzero()[0]
+        return (found + start).astype(np.int32), sums[found]
 
     @property
     def _spread(self) -> tuple[float, float]:

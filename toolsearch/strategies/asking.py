@@ -52,6 +52,8 @@ class Leaning:
 
     def reasons(self, row: int) -> tuple[Reason, ...]:
         """The same for one row, as a reason where it is anything."""
+        if not self.points:
+            return ()
         points = float(self.of(np.array([row], np.int32))[0])
         if not points:
             return ()

@@ -54,8 +54,7 @@ class Voter(Generic[Own]):
         return [(score - mean) / deviation if deviation else 0.0 for score in scores]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Count:
+class Count(NamedTuple):
     """What the voters of a ballot say of some rows: scores of words and cosines (None without), (rows,) float32."""
 
     ballot: Ballot
@@ -80,7 +79,7 @@ class Count:
         if best >= sure:
             return self
         share = self.ballot.share * max(0.0, best) / sure if self.ballot.share < 1 else 0.0
-        return replace(self, ballot=replace(self.ballot, share=share, wary=True))
+        return self._replace(ballot=replace(self.ballot, share=share, wary=True))
 
     def votes(self) -> Points:
         """The fused score of each row, float64."""

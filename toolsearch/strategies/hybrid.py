@@ -73,7 +73,7 @@ class HybridRanker:
         voting = [count.ballot for count in counts]
         scores, parts = self._scores(counts)
         lean = self._leaning(voting, view.corpus)
-        scores = scores + lean.of(rows)
+        scores = scores + lean.of(rows) if lean.points else scores
         lifts = covering(rows, scores, parts, self.settings.covered)
         if lifts:
             scores[np.searchsorted(rows, list(lifts))] += [lift.points for lift in lifts.values()]
