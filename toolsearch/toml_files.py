@@ -18,7 +18,7 @@ def read_toml(file: Path, what: str, most: int) -> dict[str, Any]:
     try:
         if file.stat().st_size > most:
             raise InvalidSource(f"{file} has more than {most} bytes")
-        return tomllib.loads(file.read_text("utf-8"))
+        return tomllib.loads(file.read_text("utf-8-sig"))
     except OSError as error:
         raise InvalidSource(f"no {what} can be read at {str(file)!r:.200}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -108,3 +108,10 @@ def test_foreign_data_is_refused(text: str) -> None:
     """Something that is no stored conversation is an error that says so."""
     with pytest.raises(InvalidInput):
         Conversation.from_json(text)
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    """And named, before a conversation begins."""
+    (tmp_path / "notes.txt").write_text("buy bread " * 100, "utf-8")
+    with pytest.raises(InvalidInput, match=r"notes\.txt"):
+        SQLiteStore(tmp_path / "notes.txt")

@@ -198,6 +198,23 @@ def test_an_operation_over_http(service: tuple[str, list[Any]], monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
+    ("base", "path", "arguments", "asked"),
+    [
+        ("", "/m?beta=true", {}, "/v1/m?beta=true"),
+        ("?key=1", "/m?beta=true", {"limit": 2}, "/v1/m?key=1&beta=true&limit=2"),
+        ("", "/m", {"limit": None}, "/v1/m"),
+        ("", "/m", {}, "/v1/m"),
+    ],
+)
+def test_what_addresses_ask_for_themselves(
+    service: tuple[str, list[Any]], base: str, path: str, arguments: Any, asked: str
+) -> None:
+    """The query of a base and of a path stays; an argument that is null is left out, as models write it."""
+    called(operation("m", "get", path, limit="query"), HTTPTools(base={"shop": service[0] + base}), **arguments)
+    assert service[1][0][1] == asked
+
+
+@pytest.mark.parametrize(
     ("path", "arguments", "told"),
     [
         ("/missing", {}, "status 404"),
@@ -205,6 +222,7 @@ def test_an_operation_over_http(service: tuple[str, list[Any]], monkeypatch: pyt
         ("/big", {}, "longer than 1000000 bytes"),
         ("/a/{id}", {"id": ".."}, "may not be '..'"),
         ("/a/{id}", {}, "open parameter"),
+        ("/a/{id}", {"id": ""}, "may not be ''"),
         ("/a/{id}{id}", {"id": "."}, "may not be '.'"),
         ("/../../admin", {}, "between slashes"),
         ("/a/%2e%2E/b?c=/x", {}, "between slashes"),

@@ -92,6 +92,14 @@ def test_a_broken_definition(tmp_path: Path, run: Run) -> None:
     one_clear_line(run("index", "build", tmp_path), "index.toml", "sources")
 
 
+def test_a_definition_as_windows_writes_it(tmp_path: Path, tools: Path, run: Run) -> None:
+    """A mark at the beginning is no TOML and does no harm."""
+    place = tmp_path / "win"
+    place.mkdir()
+    (place / "index.toml").write_bytes(b'\xef\xbb\xbfsources = ["../tools.jsonl"]\r\nencoder = ""\r\n')
+    assert run("index", "build", place)[0] == 0
+
+
 def test_an_index_that_is_not_there(tmp_path: Path, run: Run) -> None:
     """The command that makes one is stated."""
     place = tmp_path / "nowhere"

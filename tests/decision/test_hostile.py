@@ -13,11 +13,15 @@ import pytest
 
 from tests.decision.servers import raw, serving
 from toolsearch import ToolSpec, open_judge
+from toolsearch.chat import ChatResponse
+from toolsearch.conversation import AssistantMessage
+from toolsearch.decision import chat_stated
+from toolsearch.decision.checks import probability
 from toolsearch.decision.openai_decisions import OpenAIDecisionModel
 from toolsearch.decision.systemone import SystemOneModel
 from toolsearch.decision.wire import MAX_ANSWER, Endpoint
 from toolsearch.decision.wrappers import SERVERS, Batched, Cached, Limits, Listened, limits_of
-from toolsearch.errors import DecisionFailed, InvalidDecision, ToolSearchError
+from toolsearch.errors import DecisionFailed, InvalidDecision, InvalidInput, ToolSearchError
 from toolsearch.questions import Choice, ChoiceAnswer, Decision, Question, Refusal, State, YesNo, YesNoAnswer
 from toolsearch.strategies.deciding import Asking, judge
 
@@ -107,6 +111,24 @@ HALVES: list[Any] = [
     {"model": "m", "answers": [{"noul": 0.9}, {"noul": 0.1}]},
     {"model": "m"},
 ]
+
+
+def test_a_number_without_end_is_no_probability() -> None:
+    """A whole number that no float holds."""
+    for read in (
+        lambda: probability(10**400, "q"),
+        lambda: chat_stated.read({"q": 10**400}, ChatResponse(message=AssistantMessage()), {"q": YesNo("?")}),
+    ):
+        with pytest.raises(InvalidDecision):
+            read()
+
+
+def test_judges_that_cannot_be_asked_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address that is none, and a missing key."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name in ("systemone:http://[::bad#m", "openai:x", "chat:openai-chat:http://[::bad/v1#m"):
+        with pytest.raises(InvalidInput):
+            open_judge(name)
 
 
 @pytest.mark.parametrize("body", HALVES)

@@ -9,6 +9,7 @@ import pytest
 
 from toolsearch.errors import InvalidSource
 from toolsearch.evaluation.judged import JudgedQuery, read_queries
+from toolsearch.evaluation.runs import Answer, read_run, write_run
 
 
 def write(path: Path, text: str) -> Path:
@@ -136,3 +137,41 @@ def test_missing_path_is_named() -> None:
     """A path that is not there says so."""
     with pytest.raises(InvalidSource, match="nowhere"):
         read_queries("nowhere.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('["a"]', "expected a JSON object"),
+        ('{"id": 1, "query": "a", "relevant": {"x": 1e999}}', "whole number"),
+        ('{"id": 1, "query": "a", "relevant": {"x": NaN}}', "whole number"),
+    ],
+)
+def test_odd_values_are_named(tmp_path: Path, text: str, said: str) -> None:
+    """A list of texts, and numbers that count nothing."""
+    (tmp_path / "q.jsonl").write_text(text, "utf-8")
+    with pytest.raises(InvalidSource, match=said):
+        read_queries(tmp_path / "q.jsonl")
+
+
+def test_files_as_windows_writes_them(tmp_path: Path) -> None:
+    """A mark at the beginning belongs to no id."""
+    (tmp_path / "queries.tsv").write_bytes(b"\xef\xbb\xbfq1\trefund\r\n")
+    (tmp_path / "qrels.txt").write_bytes(b"q1 0 a 1\r\n")
+    assert [(one.id, one.relevant) for one in read_queries(tmp_path)] == [("q1", {"a": 1})]
+
+
+@pytest.mark.parametrize("grade", ["--5", "9" * 5_000])
+def test_grades_that_are_no_numbers(tmp_path: Path, grade: str) -> None:
+    """They are named, whatever Python would make of them."""
+    (tmp_path / "queries.tsv").write_text("q1\trefund\n", "utf-8")
+    (tmp_path / "qrels.txt").write_text(f"q1 0 a {grade}\n", "utf-8")
+    with pytest.raises(InvalidSource, match="whole number"):
+        read_queries(tmp_path)
+
+
+def test_a_run_keeps_ids_with_any_sign(tmp_path: Path) -> None:
+    """Lines end at line feeds only, as in requests."""
+    answers = [Answer(id="q\u2028", hits=(("a\u2028b", 1.0),))]
+    write_run(answers, tmp_path / "r.jsonl")
+    assert read_run(tmp_path / "r.jsonl") == answers

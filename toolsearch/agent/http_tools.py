@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import httpx2
 
@@ -115,14 +115,15 @@ class _Operation:
                 parts.setdefault(where["in"], {})[where["name"]] = value
         request: Json = {
             "method": str(placed["method"]).upper(),
-            "url": self.service.base[self.spec.namespace].rstrip("/") + _filled(placed["path"], parts["path"]),
-            "params": {key: _listed(value) for key, value in parts["query"].items()},
+            "url": _address(
+                self.service.base[self.spec.namespace], _filled(placed["path"], parts["path"]), parts["query"]
+            ),
             "headers": {**_headers(parts["header"]), **self._own_headers()},
         }
         body: Any = whole if whole is not None else parts["body"] or None
         if body is not None:
-            form = "form" in str(placed.get("content", ""))
-            request["data" if form else "json"] = body
+            form = "form" in str(placed.get("content", "")) and isinstance(body, dict)
+            request["data" if form else "json"] = _asked(cast(Json, body)) if form else body
         return request
 
     def _own_headers(self) -> dict[str, str]:
@@ -137,11 +138,24 @@ def _variable(found: re.Match[str]) -> str:
     return value
 
 
+def _address(base: str, path: str, query: Mapping[str, Any]) -> str:
+    """The whole address. What base and path ask for themselves stays, and an argument that is null asks nothing."""
+    place, _, fixed = base.partition("?")
+    path, _, more = path.partition("?")
+    asked = "&".join(part for part in (fixed, more, urlencode(_asked(query), doseq=True)) if part)
+    return place.rstrip("/") + path + (f"?{asked}" if asked else "")
+
+
+def _asked(values: Mapping[str, Any]) -> Json:
+    """Arguments as a query or a form has them; null is what was left out."""
+    return {name: _listed(value) for name, value in values.items() if value is not None}
+
+
 def _filled(path: str, values: Mapping[str, Any]) -> str:
     """A path with its parameters, which hold no slash or query of their own; nothing in it leads out of the base."""
     for name, value in values.items():
         text = quote(_plain(value), safe="")
-        if text in (".", ".."):
+        if value is None or text in ("", ".", ".."):
             raise ToolArgumentsError(f"parameter {name!r:.80} may not be {text!r}")
         path = path.replace("{" + name + "}", text)
     if "{" in path:
@@ -155,7 +169,7 @@ def _headers(values: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in values.items():
         text = _plain(value)
-        if name.lower() in _HEADERS or "\n" in text or "\r" in text:
+        if name.lower() in _HEADERS or not text.isascii() or not text.isprintable():
             raise ToolArgumentsError(f"the header {name[:80]!r} cannot be set this way")
         found[name] = text
     return found

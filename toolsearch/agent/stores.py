@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from toolsearch.agent.entries import Conversation
+from toolsearch.errors import InvalidInput
 
 WAIT: Final = 30.0
 """Seconds to wait for another writer."""
@@ -53,16 +54,18 @@ class SQLiteStore:
     """Conversations in a SQLite file; each change is one transaction.
 
     Raises:
-        OSError: the folder of the file cannot be written.
+        InvalidInput: the file cannot be opened, or is something else.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
-        with self._open() as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS conversations (id TEXT PRIMARY KEY, body TEXT NOT NULL, at REAL NOT NULL)"
-            )
+        table = "CREATE TABLE IF NOT EXISTS conversations (id TEXT PRIMARY KEY, body TEXT NOT NULL, at REAL NOT NULL)"
+        try:
+            with self._open() as database:
+                database.execute("PRAGMA journal_mode = WAL")
+                database.execute(table)
+        except sqlite3.DatabaseError as error:
+            raise InvalidInput(f"{self._path[:200]!r} cannot keep conversations: {error!s:.200}") from None
 
     def load(self, memory_id: str) -> Conversation:
         """A conversation; an unknown one is empty.

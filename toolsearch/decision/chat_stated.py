@@ -11,6 +11,8 @@ from toolsearch.questions import Answer, Choice, ChoiceAnswer, Question, ScaleAn
 from toolsearch.tool import Json, ToolSpec
 
 NAME: Final = "answer"
+MOST: Final = 1_000
+"""A number that is told as what it is; larger ones may not even be divided."""
 PERCENT: Final[Json] = {"type": "number", "minimum": 0, "maximum": 100}
 
 
@@ -59,5 +61,5 @@ def _answer(name: str, question: Question, given: object) -> Answer:
 
 def _share(percent: object, name: str) -> float:
     """A percentage as a probability."""
-    usable = isinstance(percent, int | float) and not isinstance(percent, bool)
+    usable = isinstance(percent, int | float) and not isinstance(percent, bool) and abs(percent) <= MOST
     return probability(cast("float", percent) / 100 if usable else percent, name)

@@ -68,7 +68,7 @@ def probability(value: object, name: str) -> float:
     Raises:
         InvalidDecision: anything else, NaN included.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise InvalidDecision(f"{name[:80]}: expected a probability, got {value!r:.60}")
     if not -SLACK <= value <= 1 + SLACK:
         raise InvalidDecision(f"{name[:80]}: {value!r:.60} is not a probability from 0 to 1")

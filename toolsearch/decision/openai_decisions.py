@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Final, cast
 
 from toolsearch.decision.checks import check_answers, check_request, level, probability
-from toolsearch.errors import DecisionFailed, InvalidDecision, MissingExtra
+from toolsearch.errors import DecisionFailed, InvalidDecision, InvalidInput, MissingExtra
 from toolsearch.questions import (
     Answer,
     Choice,
@@ -65,12 +65,17 @@ def from_name(rest: str, timeout: float = 60.0) -> OpenAIDecisionModel:
 
     Raises:
         MissingExtra: the `openai` package is not installed.
+        InvalidInput: there is no key.
     """
     try:
         sdk = import_module("openai")
     except ImportError:
         raise MissingExtra("openai", "openai") from None
-    return OpenAIDecisionModel(sdk.AsyncOpenAI(timeout=timeout), rest or MODEL, 3 * timeout)
+    try:
+        client = sdk.AsyncOpenAI(timeout=timeout)
+    except sdk.OpenAIError as error:
+        raise InvalidInput(f"the judge openai:{rest[:80]} cannot be asked: {str(error)[:200]}") from None
+    return OpenAIDecisionModel(client, rest or MODEL, 3 * timeout)
 
 
 def _wire(name: str, question: Question) -> dict[str, Any]:

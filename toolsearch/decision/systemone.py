@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from toolsearch.decision.checks import check_answers, check_request, level, probability
-from toolsearch.decision.wire import Endpoint, post
+from toolsearch.decision.wire import Endpoint, has_host, post
 from toolsearch.errors import InvalidDecision, InvalidInput
 from toolsearch.questions import (
     Answer,
@@ -67,7 +67,7 @@ def system_one(
         InvalidInput: the URL is not http(s), or the default server has no key.
     """
     root = base_url.rstrip("/")
-    if not root.startswith(("http://", "https://")):
+    if not root.startswith(("http://", "https://")) or not has_host(root):
         raise InvalidInput(f"a System One server is named by an http(s) URL, not {base_url[:120]!r}")
     secret = key or (os.environ.get("TYPESAFE_API_KEY", "") if root == TYPESAFE else "")
     if root == TYPESAFE and not secret.strip():

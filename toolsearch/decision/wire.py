@@ -102,6 +102,14 @@ def _object(content: bytes, url: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", body)
 
 
+def has_host(url: str) -> bool:
+    """Whether a URL can be read and names a host."""
+    try:
+        return bool(httpx2.URL(url).host)
+    except httpx2.InvalidURL:
+        return False
+
+
 def _host(url: str) -> str:
     """Scheme, host, port and path: never a query or a password."""
     parsed = httpx2.URL(url)

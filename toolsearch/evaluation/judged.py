@@ -22,6 +22,8 @@ MAX_FILE = 512_000_000
 """Bytes of one file of requests or judgements."""
 
 
+MAX_GRADE = 1_000_000
+_GRADE = re.compile(r"-?[0-9]{1,6}")
 _HEADER = ["query-id", "corpus-id", "score"]
 _FIELD = re.compile(r"<(num|title)>(.*?)(?=</?(?:top|num|title|desc|narr)>|^\s*<\w+>|\Z)", re.DOTALL | re.MULTILINE)
 """A field of a topic: up to its end, another field or the topic's end; any other `<` belongs to its text."""
@@ -102,7 +104,7 @@ def _grades(body: Mapping[str, Any], where: str) -> dict[str, int]:
     else:
         raise InvalidSource(f"{where}: relevant must be a list of ids or an object of grades")
     for name, grade in pairs:
-        if isinstance(grade, bool) or not isinstance(grade, int | float) or grade != int(grade):
+        if isinstance(grade, bool) or not isinstance(grade, int | float) or not abs(grade) <= MAX_GRADE or grade % 1:
             raise InvalidSource(f"{where}: the grade of {name[:80]!r} must be a whole number, not {grade!r:.40}")
     return {name: int(cast(float, grade)) for name, grade in pairs if cast(float, grade) > 0}
 
@@ -118,14 +120,14 @@ def _objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """JSON objects of a JSONL file, or of a JSON list, with their line or item number."""
     text = _text(path)
     if text.lstrip().startswith("["):
-        yield from enumerate(cast("list[Mapping[str, Any]]", _json(text, path.name)), 1)
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            body = _json(line, f"{path.name}:{number}")
-            if not isinstance(body, dict):
-                raise InvalidSource(f"{path.name}:{number}: expected a JSON object, got {line[:80]!r}")
-            yield number, cast("Mapping[str, Any]", body)
+        bodies = enumerate(cast("list[object]", _json(text, path.name)), 1)
+    else:
+        lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+        bodies = ((number, _json(line, f"{path.name}:{number}")) for number, line in lines)
+    for number, body in bodies:
+        if not isinstance(body, dict):
+            raise InvalidSource(f"{path.name}:{number}: expected a JSON object, got {body!r:.80}")
+        yield number, cast("Mapping[str, Any]", body)
 
 
 def _json(text: str, where: str) -> object:
@@ -139,7 +141,7 @@ def _text(path: Path) -> str:
     if path.stat().st_size > MAX_FILE:
         raise LimitExceeded(f"{path.name} has {path.stat().st_size} bytes; the bound is {MAX_FILE}")
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidSource(f"{path.name} is not UTF-8 text (byte {error.start})") from None
 
@@ -203,7 +205,7 @@ def _qrels(rows: Iterable[_Grade]) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     for row in rows:
         found = grades.setdefault(row.query, {})
-        if not row.grade.strip().lstrip("-").isdecimal():
+        if not _GRADE.fullmatch(row.grade.strip()):
             raise InvalidSource(f"{row.where}: the grade must be a whole number, not {row.grade[:40]!r}")
         if int(row.grade) > 0:
             found[row.tool] = int(row.grade)

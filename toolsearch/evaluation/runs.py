@@ -88,14 +88,19 @@ def read_run(path: str | Path) -> list[Answer]:
     """The answers of a run file in either form.
 
     Raises:
-        InvalidSource: a line is neither; it names the line.
+        InvalidSource: it is no text, or a line is neither; it names the line.
     """
     place = Path(path)
-    lines = place.read_text("utf-8").splitlines()
+    try:
+        lines = place.read_text("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise InvalidSource(f"{place.name} is not UTF-8 text (byte {error.start})") from None
     if place.suffix == ".jsonl":
         return [_from_json(line, f"{place.name}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     found: dict[str, list[tuple[str, float]]] = {}
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
             query, _, tool, _, score, _ = line.split()
             found.setdefault(query, []).append((tool, float(score)))
@@ -111,5 +116,5 @@ def _from_json(line: str, where: str) -> Answer:
         confidence = body.get("confidence")
         cost = {"cpu": float(body.get("cpu", 0.0)), "tokens": int(body.get("tokens", 0))}
         return Answer(id=str(body["id"]), hits=hits, confidence=confidence, cpu=cost["cpu"], tokens=int(cost["tokens"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidSource(f"{where}: not a line of a run: {error!r:.80}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from toolsearch.chat import ChatOptions
 from toolsearch.errors import InvalidInput
@@ -35,6 +36,16 @@ def open_model(name: str, *, options: ChatOptions | None = None, timeout: float 
         url, _, model = rest.rpartition("#")
         if not url or not model:
             raise InvalidInput(f"the model of {name[:100]!r} is missing; write PROVIDER:URL#MODEL")
+        if not _names_a_host(url):
+            raise InvalidInput(f"{url[:100]!r} is no address of a server; write PROVIDER:http://HOST:PORT/PATH#MODEL")
     module, _, adapter = ADAPTERS[provider].partition(":")
     opened: Any = getattr(import_module(module), adapter).open(model, url)
     return Model(adapter=opened, options=options or ChatOptions(), timeout=timeout, retries=retries)
+
+
+def _names_a_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
