@@ -14,6 +14,7 @@ from toolsearch.evaluation.comparison import compare, holm, interval
 from toolsearch.evaluation.judged import JudgedQuery
 from toolsearch.evaluation.measures import mean, measure, parted
 from toolsearch.evaluation.runs import Answer, read_run, write_run
+from toolsearch.evaluation.tables import groups
 
 QUERIES = [
     JudgedQuery(id="1", query="x", relevant={"a": 1, "b": 1}, lang="en"),
@@ -45,6 +46,14 @@ def test_values_by_language() -> None:
     values = measure(QUERIES, [answer("1", "a"), answer("2", "c")])
     assert parted(QUERIES, values["R@5"], "lang") == {"de": [0.5, 0.0], "en": [0.5]}
     assert mean({}) == 0
+
+
+def test_a_group_counts_the_requests_of_its_means() -> None:
+    """A request that nothing answers is in no mean, so it is not counted either."""
+    queries = [*QUERIES, JudgedQuery(id="none", query="x", lang="en")]
+    told = groups(queries, measure(queries, [answer("1", "a")]), "lang")
+    counts = {row.split("|")[1].strip(): int(row.split("|")[2]) for row in told.splitlines()[2:]}
+    assert counts == {"de": 2, "en": 1}
 
 
 def test_unknown_measure_is_refused() -> None:

@@ -56,8 +56,8 @@ HEAD = [*MEASURES, "CPU ms", "tokens"]
 
 
 def groups(queries: Sequence[JudgedQuery], values: PerQuery, attribute: str) -> str:
-    """Means by split, kind or lang, with intervals; empty when the requests carry none."""
-    counts = Counter(getattr(query, attribute) for query in queries)
+    """Means of the answerable requests by split, kind or lang, with intervals; empty when the requests carry none."""
+    counts = Counter(getattr(query, attribute) for query in queries if query.answerable)
     columns = {name: parted(queries, values[name], attribute) for name in MEASURES}
     names = [name for name in columns[MEASURES[0]] if name]
     rows = [[name, counts[name], *(averaged(100 * v for v in columns[m][name]) for m in MEASURES)] for name in names]
