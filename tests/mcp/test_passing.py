@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from mcp import MCPError
 
 from tests.mcp.support import client, described, gateway, run, server
 from toolsearch.mcp.calling import Caller
+from toolsearch.mcp.gateway import Gateway
 
 LIBRARY: dict[str, Any] = {"command": sys.executable, "args": [str(Path(__file__).parent / "library_server.py")]}
 
@@ -85,6 +87,43 @@ def test_what_a_caller_may_not_see_is_not_there() -> None:
                     await connected.get_prompt(f"{name}__close_day", {"day": "monday"})
                 told.append(str(refused.value).replace(name, "x"))
             assert told[:2] == told[2:]
+
+    asyncio.run(inside())
+
+
+async def learnt(over: Gateway, caller: Caller) -> list[Any]:
+    """All that a caller can learn of three servers: lists, contents, prompts, tools, searches, errors."""
+    told: list[Any] = []
+    async with client(over, caller) as connected:
+        listed = (connected.list_resources, connected.list_resource_templates, connected.list_prompts)
+        told += [(await one()).model_dump() for one in (*listed, connected.list_tools)]
+        for name in ("one", "two", "three"):
+            asked: list[Coroutine[Any, Any, Any]] = [
+                connected.read_resource(f"mcp://{name}/book://today"),
+                connected.get_prompt(f"{name}__close_day", {"day": "monday"}),
+                connected.call_tool("search_tools", {"query": f"{name} book of today"}),
+                connected.call_tool("get_tool", {"names": [f"{name}__book_of_today", f"{name}__book"]}),
+                connected.call_tool("call_tool", {"name": f"{name}__book_of_today", "arguments": {}}),
+            ]
+            for one in asked:
+                try:
+                    told.append((await one).model_dump())
+                except MCPError as error:
+                    told.append((error.error.code, error.error.message))
+    return told
+
+
+@pytest.mark.slow
+def test_hidden_servers_leave_no_trace() -> None:
+    """Whatever is asked, the answers are those of a gateway without the servers that a caller may not see."""
+    groups = {"one": ["red"], "two": ["blue"], "three": []}
+
+    def over(*names: str) -> Gateway:
+        return gateway(document=behind(**{name: {**LIBRARY, "toolsearch": {"groups": groups[name]}} for name in names}))
+
+    async def inside() -> None:
+        caller = Caller(frozenset({"red"}))
+        assert await learnt(over(*groups), caller) == await learnt(over("one", "three"), caller)
 
     asyncio.run(inside())
 
