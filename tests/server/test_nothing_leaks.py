@@ -87,12 +87,9 @@ CLOSED = [
 """What only others may read, or what is not there."""
 REFUSED = ["/v1/sources/a/sync", "/v1/sources/a/approve", "/v1/indexes/shop/reload", "/v1/gateway/approve"]
 """What only others may do."""
-reranks = st.fixed_dictionaries(
-    {"query": queries},
-    optional={
-        "tools": st.lists(ids, min_size=1, max_size=4, unique=True),
-        "documents": st.lists(texts, min_size=1, max_size=3),
-    },
+reranks = st.one_of(
+    st.fixed_dictionaries({"query": queries, "tools": st.lists(ids, min_size=1, max_size=2, unique=True)}),
+    st.fixed_dictionaries({"query": queries, "documents": st.lists(texts, min_size=1, max_size=3)}),
 )
 Call = tuple[str, str, Any]
 
