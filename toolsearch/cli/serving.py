@@ -89,7 +89,7 @@ def worker() -> ASGIApp:
     """The application of one worker process."""
     from toolsearch.cli.gateway import beside
     from toolsearch.server.application import Mounted, create_app
-    from toolsearch.server.running import handed
+    from toolsearch.server.running import handed, settle
     from toolsearch.server.tracing import start_exporting
 
     settings = handed(os.environ)
@@ -99,4 +99,4 @@ def worker() -> ASGIApp:
     challenge = gateway.challenge if gateway.takes_tokens else None
     behind = gateway.gateway
     mounted = Mounted(app=gateway, running=gateway.running, tokens=challenge, behind=behind, index=behind.index)
-    return create_app(settings, mounted)
+    return create_app(settings, mounted, settle)

@@ -85,10 +85,13 @@ class Mounted:
     running: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
 
 
-def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
-    """The service as one ASGI application: watched, behind its doors, with the gateway beside it."""
+def create_app(settings: Settings, mcp: Mounted | None = None, ready: Callable[[], object] = bool) -> ASGIApp:
+    """The service as one ASGI application: watched, behind its doors, with the gateway beside it.
+
+    `ready` is called once, in a thread, when all indexes are opened and warm.
+    """
     start_logging(settings.log)
-    inner = _routes(settings, mcp)
+    inner = _routes(settings, mcp, ready)
 
     def service() -> Service:
         return cast("Service", inner.state.service)
@@ -103,12 +106,12 @@ def create_app(settings: Settings, mcp: Mounted | None = None) -> ASGIApp:
     return Watched(behind, *watchers)
 
 
-def _routes(settings: Settings, mcp: Mounted | None) -> FastAPI:
+def _routes(settings: Settings, mcp: Mounted | None, ready: Callable[[], object]) -> FastAPI:
     inner = FastAPI(
         title="toolsearch",
         version=version(),
         description="Find the right tool among thousands.",
-        lifespan=_lifespan(settings, mcp),
+        lifespan=_lifespan(settings, mcp, ready),
         openapi_url=None,
         responses={"default": PROBLEM},
     )
@@ -125,13 +128,16 @@ def version() -> str:
     return __version__
 
 
-def _lifespan(settings: Settings, mcp: Mounted | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    settings: Settings, mcp: Mounted | None, ready: Callable[[], object]
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncGenerator[None]:
         behind = mcp.behind if mcp else None
         origins = partial(_origins, behind) if behind else tuple
         service = Service(settings, mcp.index if mcp else None, origins)
         await service.run(service.warm)
+        await service.run(ready)
         app.state.service, app.state.behind = service, behind
         try:
             async with service.watching(), mcp.running() if mcp else nullcontext():

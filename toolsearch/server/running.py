@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -90,6 +91,12 @@ def serve(settings: Settings, factory: str) -> None:
             limit_concurrency=settings.connections,
             http=Patient,
         )
+
+
+def settle() -> None:
+    """Let garbage collection leave alone what is there for good: looking through all of it stops requests for 0.1 s."""
+    gc.collect()
+    gc.freeze()
 
 
 def handed(environment: Mapping[str, str]) -> Settings:
