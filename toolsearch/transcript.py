@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from toolsearch.conversation import (
     AssistantMessage,
@@ -19,24 +19,9 @@ from toolsearch.conversation import (
     UserMessage,
 )
 from toolsearch.errors import InvalidInput
-from toolsearch.tool import Json, canonical
+from toolsearch.tool import Json
 
 T = TypeVar("T")
-FORMAT: Final = 1
-
-
-def dump_messages(messages: Iterable[Message]) -> str:
-    """Messages as one JSON text."""
-    return canonical({"v": FORMAT, "messages": [message_json(one) for one in messages]}, what="a conversation")
-
-
-def load_messages(text: str) -> tuple[Message, ...]:
-    """What `dump_messages` wrote.
-
-    Raises:
-        InvalidInput: it is something else.
-    """
-    return stored(text, FORMAT, "a stored conversation", lambda body: tuple(map(message_of, body["messages"])))
 
 
 def stored(text: str, version: int, what: str, read: Callable[[Json], T]) -> T:

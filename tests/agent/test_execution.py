@@ -15,6 +15,7 @@ from toolsearch.agent.agents import agent_tool
 from toolsearch.agent.context import InvocationContext, InvocationParameters, MemoryId
 from toolsearch.agent.events import Event, RunFailed, RunFinished, ToolFinished, ToolStarted
 from toolsearch.agent.limits import Limits
+from toolsearch.agent.memory import ChatMemory
 from toolsearch.agent.records import RunResult
 from toolsearch.agent.results import ToolReturn
 from toolsearch.agent.statistics import Logging, Statistics
@@ -286,11 +287,23 @@ def test_an_agent_as_a_tool() -> None:
     assert texts(done) == ["it is noon"]
     assert inner_model.requests[0].messages[-1] == UserMessage("what time?")
     assert inner.memory
-    assert len(inner.memory.messages("m")) == 2
+    assert len(inner.memory.messages("m/clock")) == 2
     assert done.usage.input_tokens >= 200
     again = ScriptedModel([call("clock")], "ok")
     agent(again, [agent_tool(inner, "Knows the time", verbatim=True)], search=None).run_sync("the very words")
     assert inner_model.requests[1].messages[-1] == UserMessage("the very words")
+
+
+def test_agents_may_keep_their_conversations_in_one_place() -> None:
+    """What the one was asked is no part of what the other one's person said."""
+    memory = ChatMemory(max_messages=20)
+    inner = agent(ScriptedModel("it is noon"), [], name="clock", search=None, memory=memory)
+    model = ScriptedModel([call("clock", request="what time?")], "noon", "ok")
+    outer = agent(model, [agent_tool(inner, "Knows the time")], search=None, memory=memory)
+    outer.run_sync("first")
+    outer.run_sync("second")
+    said = [one.text for one in model.requests[-1].messages if isinstance(one, UserMessage)]
+    assert said == ["first", "second"]
 
 
 def test_agents_that_ask_each_other_end() -> None:

@@ -226,3 +226,9 @@ def test_components_that_are_nested_without_end_are_cut() -> None:
     body = {"content": {"application/json": {"schema": {"properties": {"a": {"$ref": "#/components/schemas/deep"}}}}}}
     tool = one({"requestBody": body}, "/boats", components={"schemas": {"deep": deep}})
     assert tool.parameters["properties"] == {"a": {"type": "object", "description": "a deep"}}
+
+
+def test_deleting_is_marked() -> None:
+    """So that an agent asks somebody before it does."""
+    tools = tools_from_openapi(document({"/boats": {"delete": {}, "put": {}, "get": {}}}))
+    assert [tool.annotations.get("destructiveHint") for tool in tools] == [True, None, None]

@@ -22,7 +22,8 @@ REQUEST = "request"
 def agent_tool(agent: Agent, description: str, *, name: str = "", verbatim: bool = False) -> Tool:
     """An agent that another one may ask. With `verbatim` it gets the user's own message instead of a request.
 
-    It keeps its own memory, one conversation for each of the caller's; the caller's groups, parameters and deadline
+    It keeps its own memory, one conversation for each of the caller's, `ID/NAME` where that has the id ID, so that
+    both may keep theirs in one place; the caller's groups, parameters and deadline
     hold for it too, and it is cancelled together with the run that asked. Its tokens are
     added to that run's.
     """
@@ -34,18 +35,20 @@ def agent_tool(agent: Agent, description: str, *, name: str = "", verbatim: bool
         parameters={"type": "object", "properties": {}} if verbatim else parameters,
         search=SearchBehavior.SEARCHABLE,
     )
-    return Tool(spec, _Asked(agent, verbatim))
+    return Tool(spec, _Asked(agent, verbatim, spec.name))
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     agent: Agent
     verbatim: bool
+    name: str
 
     async def __call__(self, arguments: Json, context: Any = None) -> ToolReturn:
         outer = context if isinstance(context, InvocationContext) else None
         message = outer.message if outer and self.verbatim else UserMessage(str(arguments.get(REQUEST, "")))
-        own = new_context(self.agent, message, outer.memory_id if outer else None, None, None)
+        memory_id = f"{outer.memory_id}/{self.name}" if outer and outer.memory_id else None
+        own = new_context(self.agent, message, memory_id, None, None)
         if outer:
             own = self._within(own, outer)
         driver, steps = await prepared(self.agent, Request(context=own), _hooked(self.agent))

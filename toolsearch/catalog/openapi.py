@@ -99,11 +99,17 @@ def _spec(document: Json, entry: tuple[Place, Json, list[Any]], name: str, names
         parameters=arguments.schema,
         namespace=namespace,
         tags=tuple(dict.fromkeys(tags)),
-        annotations={"readOnlyHint": place.method in ("get", "head", "options", "query")},
+        annotations=_annotations(place.method),
         source=f"openapi:{namespace}",
         metadata={"openapi": {"method": place.method, "path": place.path, **arguments.placement}},
     )
     return _small_enough(spec, place)
+
+
+def _annotations(method: str) -> Json:
+    """What HTTP says of a method (RFC 9110, section 9.2): which only read, and that DELETE destroys."""
+    reads: Json = {"readOnlyHint": method in ("get", "head", "options", "query")}
+    return {**reads, "destructiveHint": True, "idempotentHint": True} if method == "delete" else reads
 
 
 def _small_enough(spec: ToolSpec, place: Place) -> ToolSpec:
