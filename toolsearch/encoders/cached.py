@@ -13,7 +13,7 @@ from toolsearch.errors import InvalidInput
 if TYPE_CHECKING:
     from toolsearch.protocols import Encoder, Floats, Role
 
-SKILLS: Final = ("languages", "knows", "for_others", "elsewhere", "request_id")
+SKILLS: Final = ("languages", "knows", "for_others", "elsewhere", "request_id", "keeps")
 """What an encoder may say about itself besides the protocol; passed on as the encoder behind says it."""
 
 
@@ -32,6 +32,8 @@ class CachedEncoder:
         self._encoder = encoder
         self._size = size
         self._roles = roles
+        self.keeps = "query" in roles
+        """Whether vectors of requests are kept, so that others may keep them too."""
         self._kept: OrderedDict[bytes, Floats] = OrderedDict()
         self._lock = Lock()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,10 +25,12 @@ BLOCK: Final = 512
 
 def inner_products(vectors: Floats, queries: Floats, out: Floats) -> None:
     """Write the inner product of each row with each query into `out`, (queries, rows)."""
-    step = BLOCK if len(queries) > 1 else max(1, len(vectors))
-    for start in range(0, len(vectors), step):
-        block = vectors[start : start + step]
-        for query, scores in zip(queries, out[:, start : start + step], strict=True):
+    if len(queries) == 1:
+        _product(vectors, queries[0], out[0])
+        return
+    for start in range(0, len(vectors), BLOCK):
+        block = vectors[start : start + BLOCK]
+        for query, scores in zip(queries, out[:, start : start + BLOCK], strict=True):
             _product(block, query, scores)
 
 
@@ -37,13 +40,18 @@ def products_of(vectors: Floats, rows: Places, query: Floats) -> Floats:
     if dimension < KERNEL_FROM:
         np.einsum("ij,j->i", vectors[rows], query, out=out)
         return out
-    faiss = import_module("faiss")
+    faiss = _faiss()
     pointer = faiss.swig_ptr
     with threads(faiss, 1):
         faiss.fvec_inner_products_by_idx(
             pointer(out), pointer(query), pointer(vectors), pointer(rows), dimension, 1, len(rows)
         )
     return out
+
+
+@cache
+def _faiss() -> Any:
+    return import_module("faiss")
 
 
 @contextmanager
@@ -62,7 +70,7 @@ def _product(vectors: Floats, query: Floats, out: Floats) -> None:
     if dimension < KERNEL_FROM:
         np.einsum("ij,j->i", vectors, query, out=out)
         return
-    faiss = import_module("faiss")
+    faiss = _faiss()
     pointer = faiss.swig_ptr
     # A plain loop on the calling thread: no OpenMP pool that a busy machine would stall.
     faiss.fvec_inner_products_ny(pointer(out), pointer(query), pointer(vectors), dimension, rows)

@@ -168,8 +168,10 @@ class LexicalScores:
         known, scores = self._matching
         if not len(known):
             return np.zeros(len(rows), np.float32)
-        places = np.minimum(known.searchsorted(rows), len(known) - 1)
-        return np.where(known[places] == rows, scores[places], np.float32(0))
+        places = known.searchsorted(rows)
+        found = scores.take(places, mode="clip")
+        found[known.take(places, mode="clip") != rows] = 0
+        return found
 
     def _looked_up(self, rows: Rows) -> Floats:
         """The same, from the postings of each word."""

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from toolsearch.text import words
-
-SHORT: Final = 400
-"""Requests up to this length recur: their clauses are kept for a while."""
 
 _LINKS = (
     r"and then|then|and also|also|after that|afterwards|finally|next|lastly|additionally|furthermore|moreover|"
@@ -38,10 +34,6 @@ def clauses(text: str, most: int, fewest_terms: int) -> list[str]:
     """
     if most < 2:
         return []
-    return list(_of_short(text, most, fewest_terms) if len(text) <= SHORT else _clauses(text, most, fewest_terms))
-
-
-def _clauses(text: str, most: int, fewest_terms: int) -> list[str]:
     pieces = list(_pieces(text))
     if len(pieces) < 2:
         return []
@@ -59,9 +51,6 @@ def _clauses(text: str, most: int, fewest_terms: int) -> list[str]:
     if len(found) < 2:
         return []
     return found if len(found) <= most else [*found[: most - 1], " ".join(found[most - 1 :])]
-
-
-_of_short = lru_cache(maxsize=1 << 11)(_clauses)
 
 
 def _pieces(text: str) -> Iterator[str]:

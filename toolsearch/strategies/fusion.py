@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
@@ -33,15 +32,19 @@ class Voter(Generic[Own]):
 
     def __init__(self, scores: Own) -> None:
         self.scores = scores
+        self._scale: tuple[float, float] | None = None
 
-    @cached_property
-    def _scale(self) -> tuple[float, float]:
-        deviation = self.scores.std
-        return self.scores.mean, deviation if deviation > FLAT else 0.0
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Mean and standard deviation; 0 for the latter when all scores are equal."""
+        if self._scale is None:
+            deviation = self.scores.std
+            self._scale = self.scores.mean, deviation if deviation > FLAT else 0.0
+        return self._scale
 
     def scaled(self, scores: Floats) -> Points:
         """Some of its scores as standard deviations above the mean, float64; 0 for all when all scores are equal."""
-        mean, deviation = self._scale
+        mean, deviation = self.scale
         if not deviation:
             return np.zeros(len(scores))
         found = np.subtract(scores, mean, dtype=np.float64)
@@ -50,7 +53,7 @@ class Voter(Generic[Own]):
 
     def scaled_few(self, scores: Sequence[float]) -> list[float]:
         """The same number by number, which is quicker for a handful."""
-        mean, deviation = self._scale
+        mean, deviation = self.scale
         return [(score - mean) / deviation if deviation else 0.0 for score in scores]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -11,22 +10,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 
 from toolsearch.engines.ranking import distinct
-from toolsearch.errors import EncoderFailed
-from toolsearch.language import language
 from toolsearch.protocols import Corpus, Reason, ToolView
 from toolsearch.strategies.asking import Leaning, is_question
-from toolsearch.strategies.clauses import clauses
 from toolsearch.strategies.confidence import FIT, Evidence, Fit
-from toolsearch.strategies.corrections import read
 from toolsearch.strategies.covering import covering
 from toolsearch.strategies.likeness import FAR, Likeness
+from toolsearch.strategies.prepared import Prepared, prepared
 from toolsearch.strategies.ranking import Ranked
-from toolsearch.strategies.routing import ballots, understands
+from toolsearch.strategies.routing import ballots
 from toolsearch.strategies.settings import HYBRID, Settings
 from toolsearch.text import MAX_REQUEST, cut_request
 
 if TYPE_CHECKING:
-    from toolsearch.protocols import Floats, Rows
+    from toolsearch.protocols import Rows
     from toolsearch.strategies.fusion import Ballot, Count
     from toolsearch.strategies.ranking import Points
     from toolsearch.strategies.routing import RoutedBallot, RoutedCount
@@ -35,14 +31,6 @@ if TYPE_CHECKING:
 LOOKED: Final = 20
 """Reasons of so many of the best rows are looked up at once."""
 _NO_PARTS: Final = np.empty((0, 0))
-
-
-class Told(NamedTuple):
-    """How near a request is to judged ones, to what tools elsewhere do (None if unknown), to the view's best three."""
-
-    near: tuple[float, float] = FAR
-    elsewhere: float | None = None
-    around: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +50,11 @@ class HybridRanker:
         notes = (
             [] if len(text) == len(request) else [f"only the first and last {MAX_REQUEST // 2} characters were read"]
         )
-        voting, told = self._ballots(text, view, notes)
-        if not voting:
+        asked = prepared(text, view, self.settings)
+        notes += asked.notes
+        if not asked.readings[0].terms:
             return _nothing((*notes, f"{request.strip()[:80]!r} has no words to search for"))
+        voting = ballots(asked.readings, asked.vectors, view, self.settings)
         rows = _pool(voting, view, max(self.settings.pool, depth))
         counts = [ballot.count(rows).wary(self.settings.sure) for ballot in voting]
         floor = self.settings.foreign_floor if voting[0].foreign else self.settings.floor
@@ -81,8 +71,7 @@ class HybridRanker:
         order = (-scores).argsort(kind="stable")[:depth]
         for count in counts:
             count.look(order[:LOOKED].tolist())
-        told = told._replace(around=counts[0].around())
-        evidence = _evidence(voting[0], view.corpus, int(rows[order[0]]), told) if len(order) else None
+        evidence = self._evidence(asked, counts[0], int(rows[order[0]])) if len(order) else None
         serves = _Serves(voting[1:], dict(zip(rows[order].tolist(), parts.T[order], strict=True)) if len(parts) else {})
         return Ranked(
             rows=rows[order],
@@ -99,19 +88,18 @@ class HybridRanker:
             serves=serves.best,
         )
 
-    def _ballots(self, text: str, view: ToolView, notes: list[str]) -> tuple[Sequence[Ballot | RoutedBallot], Told]:
-        """One ballot for the whole request, then one for each clause, and what the request's vector tells by itself.
-
-        There are no ballots when there are no words.
-        """
-        parts = [text, *clauses(text, self.settings.clauses, self.settings.clause_terms)]
-        readings = [read(part, view, self.settings) for part in parts]
-        notes += dict.fromkeys(note for reading in readings for note in reading.notes)
-        if not readings[0].terms:
-            return [], Told()
-        vectors = _vectors([reading.text for reading in readings], view.corpus, self.settings, notes)
-        told = _told(readings[0].text, vectors[0], view.corpus, self.likeness) if vectors else Told()
-        return ballots(readings, vectors, view, self.settings), told
+    def _evidence(self, asked: Prepared, count: Count | RoutedCount, row: int) -> Evidence:
+        """What is known of the best row."""
+        ballot, weights = count.ballot, asked.rarity
+        return Evidence(
+            cosine=ballot.cosine(row),
+            coverage=sum(weights[term] for term in ballot.matched(row)) / (sum(weights.values()) or 1.0),
+            terms=len(ballot.terms),
+            near=self.likeness.near(asked.vectors[0]) if self.likeness and asked.vectors else FAR,
+            foreign=ballot.foreign,
+            elsewhere=asked.elsewhere,
+            around=count.around(),
+        )
 
     def _scores(self, counts: Sequence[Count | RoutedCount]) -> tuple[Points, Points]:
         """The score of each row, and what each clause alone gives the rows, (clauses, rows)."""
@@ -153,35 +141,6 @@ class _Serves(NamedTuple):
         return int(self.points(row).argmax()) if self.clauses else 0
 
 
-def _told(text: str, vector: Floats, corpus: Corpus, likeness: Likeness | None) -> Told:
-    near = likeness.near(vector) if likeness else FAR
-    elsewhere = cast("Callable[[Floats], float] | None", getattr(corpus.encoder, "elsewhere", None))
-    if elsewhere is None or language(text) not in cast("Sequence[str]", getattr(corpus.encoder, "languages", ())):
-        return Told(near)
-    return Told(near, elsewhere(vector))
-
-
-def _evidence(ballot: Ballot | RoutedBallot, corpus: Corpus, row: int, told: Told) -> Evidence:
-    weights = rarity(ballot, corpus)
-    coverage = sum(weights[term] for term in ballot.matched(row)) / (sum(weights.values()) or 1.0)
-    cosine = ballot.cosine(row)
-    return Evidence(
-        cosine=cosine,
-        coverage=coverage,
-        terms=len(ballot.terms),
-        near=told.near,
-        foreign=ballot.foreign,
-        elsewhere=told.elsewhere,
-        around=told.around,
-    )
-
-
-def rarity(ballot: Ballot | RoutedBallot, corpus: Corpus) -> dict[str, float]:
-    """How much each term of a request tells: its inverse document frequency in the view."""
-    rows, counts = corpus.frequencies(ballot.terms, ballot.view)
-    return {term: math.log1p((rows - counts[term] + 0.5) / (counts[term] + 0.5)) for term in ballot.terms}
-
-
 def _nothing(notes: tuple[str, ...]) -> Ranked:
     return Ranked(rows=np.empty(0, np.int32), scores=np.empty(0), reasons=lambda _: (), confidence=0.0, notes=notes)
 
@@ -193,26 +152,3 @@ def _pool(ballots: Sequence[Ballot | RoutedBallot], view: ToolView, most: int) -
     if view.excluded:
         rows = rows[~np.isin(rows, list(view.excluded))]
     return cast("Rows", rows)
-
-
-def _vectors(texts: list[str], corpus: Corpus, settings: Settings, notes: list[str]) -> list[Floats] | None:
-    """A vector for each text, made in one call; None where similarity has no say."""
-    encoder = corpus.encoder
-    if encoder is None and settings.share(1) >= 1:
-        notes.append("this index has no vectors: ranked by words")
-    if (
-        settings.share(1) <= 0
-        or corpus.dense is None
-        or encoder is None
-        or not understands(encoder, language(texts[0]))
-    ):
-        return None
-    try:
-        vectors = np.asarray(encoder.encode(texts, "query"), np.float32)
-    except EncoderFailed as error:
-        notes.append(f"ranked by words alone, for the encoder failed: {str(error)[:200]}")
-        return None
-    if vectors.shape != (len(texts), encoder.dimension) or not np.isfinite(vectors).all():
-        notes.append(f"ranked by words alone, for the encoder gave {vectors.shape} instead of finite vectors")
-        return None
-    return list(vectors)
