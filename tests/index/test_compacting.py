@@ -8,7 +8,7 @@ import pytest
 
 from tests.index.catalogs import by_words, catalog, ids, tool
 from tests.strategies.words_encoder import WordsEncoder
-from toolsearch.index import derived, leases, state
+from toolsearch.index import changes, derived, leases, state
 from toolsearch.index.layout import Layout
 from toolsearch.index.tool_index import ToolIndex
 
@@ -89,3 +89,42 @@ def test_changes_of_the_same_few_tools_do_not_pile_up(tmp_path: Path) -> None:
             index._writer.settled()
         [(bodies,)] = index._parts.reader.read("SELECT count(*) FROM bodies")
         assert bodies <= 30 + leases.KEPT + 2 * state.SMALL
+
+
+def test_a_base_of_others_is_not_taken_for_newer_than_it_is(tmp_path: Path) -> None:
+    """What is removed while another process has written a new base stays away at the next opening."""
+    root = tmp_path / "i"
+    ToolIndex.build(root, catalog(30), encoder="").close()
+    with ToolIndex.open(root) as one, ToolIndex.open(root) as other:
+        other.upsert([tool(number, f"violin {number}") for number in range(12)])
+        other._writer.settled()
+        one.remove(["tool_20"])
+        assert len(one) == 29
+        with ToolIndex.open(root) as later:
+            assert ids(later) == ids(one)
+
+
+def test_what_has_left_long_ago_stays_away(tmp_path: Path) -> None:
+    """After hundreds of changes of a few tools an opening finds what is there, and nothing that has left."""
+    root = tmp_path / "i"
+    with ToolIndex.build(root, catalog(30), encoder=WordsEncoder()) as index:
+        index.remove(["tool_7"])
+        for number in range(3 * leases.KEPT):
+            index.upsert([tool(number % 2, f"step {number}")])
+            index._writer.settled()
+        with ToolIndex.open(root, encoder=WordsEncoder()) as later:
+            assert ids(later) == ids(index)
+            assert by_words(later, "violin letter number", 40) == by_words(index, "violin letter number", 40)
+
+
+def test_an_old_base_is_made_anew_from_what_is_there(tmp_path: Path) -> None:
+    """Where what left since a base was written is forgotten, neither an opening nor an open reader goes by that base."""
+    root = tmp_path / "i"
+    with ToolIndex.build(root, catalog(30), encoder="") as index, ToolIndex.open(root, read_only=True) as reader:
+        index.remove(["tool_7", "tool_8"])
+        index.upsert([tool(9, "another")])
+        changes.collect(index._writer._store(), 3, None)
+        assert index._parts.reader.read("SELECT count(died) FROM entries") == [(0,)]
+        assert ids(reader) == ids(index)
+        with ToolIndex.open(root) as later:
+            assert ids(later) == ids(index)

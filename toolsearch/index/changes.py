@@ -285,7 +285,9 @@ def collect(store: Store, oldest: int, encoder: str | None, building: Callable[[
         # Asked inside the transaction: who begins to build now can only write after it.
         if building():
             return
-        transaction.execute("DELETE FROM entries WHERE died IS NOT NULL AND died <= ?", (oldest,))
+        gone = transaction.execute("DELETE FROM entries WHERE died IS NOT NULL AND died <= ?", (oldest,))
+        if gone.rowcount:
+            transaction.execute("INSERT OR REPLACE INTO meta VALUES ('collected', ?)", (str(oldest),))
         transaction.execute("DELETE FROM bodies WHERE number NOT IN (SELECT body FROM entries)")
         transaction.execute(
             "DELETE FROM vectors WHERE encoder <> coalesce(?, encoder) OR text NOT IN (SELECT text FROM bodies)",

@@ -96,7 +96,8 @@ class Keeper:
         with self._lock:
             base = self._state.base
             self._advance()
-            settled = self._state.base is not base
+            # A base that others wrote is on disk, and with what came after it no base of this generation.
+            settled = self._state.base is not base and self._state.alone
             if settled:
                 self._publish_if_possible(self._state)
         return settled
@@ -163,9 +164,8 @@ class Keeper:
         """Whether the base is the newest generation, whole, with every vector."""
         state, dense = self._state, self._state.base.segment.dense
         lacking = self._maker.encoder is not None and (dense is None or bool(dense.missing.any()))
-        whole = not len(state.delta) and bool(state.live.all())
         planned = dense is None or dense.nearest is not None or dense.hopeless or len(dense) <= EXACT
-        return whole and planned and not lacking and state.corpus.generation == self._store.generation
+        return state.alone and planned and not lacking and state.corpus.generation == self._store.generation
 
     def _advance(self) -> None:
         if self._store.generation != self._state.corpus.generation:

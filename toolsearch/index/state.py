@@ -49,6 +49,11 @@ class State:
         return len(self.delta) + int(np.count_nonzero(~self.live))
 
     @property
+    def alone(self) -> bool:
+        """Whether the base is the whole generation: nothing was added since it was made, and nothing has left."""
+        return not len(self.delta) and bool(self.live.all())
+
+    @property
     def crowded(self) -> bool:
         """Whether base and delta should become one, to be searched quickly and to give space back."""
         return self.changes > self.many
@@ -91,10 +96,11 @@ class Maker:
     def later(self, state: State, generation: int) -> State:
         """The state of a later generation."""
         before = state.corpus.generation
-        if self.store.arranged > before:
-            return self.whole([state.base, state.delta], generation)
         born = self.store.rows(generation, after=before)
         died = self.store.died(before, generation)
+        # Asked last: what was collected in between is told too.
+        if max(self.store.arranged, self.store.collected) > before:
+            return self.whole([state.base, state.delta], generation)
         live = state.live & ~np.isin(state.base.rows.rows, died, assume_unique=True)
         old = state.delta.rows
         rows = old.take(~np.isin(old.rows, died, assume_unique=True)).then(born)

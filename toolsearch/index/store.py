@@ -177,6 +177,11 @@ class Store:
         """The last generation that put tools elsewhere than at the end of the catalog."""
         return int(self.meta("arranged") or 0)
 
+    @property
+    def collected(self) -> int:
+        """Up to this generation rows that left the catalog are forgotten: nobody can tell any more which they were."""
+        return int(self.meta("collected") or 0)
+
     def moved(self) -> int:
         """A number that changes when another connection has written; nearly free to ask."""
         return cast("int", self.read("PRAGMA data_version")[0][0])

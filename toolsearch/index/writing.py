@@ -131,7 +131,7 @@ class Writer:
 
     def _compact(self) -> None:
         try:
-            if not self._parts.keeper.crowded or self._parts.keeper.compact():
+            if self._parts.keeper.compact():
                 self.collect()
         except IndexFault as fault:
             self.notes = (f"changes could not be compacted: {str(fault)[:200]}",)
