@@ -194,17 +194,22 @@ def _clock(root: Path) -> str:
 
 
 def _two_writers(root: Path) -> str:
+    """Each adds tools and removes every other one again, and both compact; whoever opens it next sees just that."""
     _made(root)
     script = (
-        "import sys; from toolsearch import ToolIndex; from benchmarks.scale.writer import tool\n"
-        "from benchmarks.scale.writer import Hashed\n"
-        "index = ToolIndex.open(sys.argv[1], encoder=Hashed()); first = int(sys.argv[2])\n"
-        "[index.upsert([tool(n, 'by one of two')]) for n in range(first, first + 40)]"
+        "import sys; from toolsearch import ToolIndex; from toolsearch.index import state\n"
+        "from benchmarks.scale.writer import SMALL, Hashed, tool\n"
+        "state.SMALL = SMALL\n"
+        "with ToolIndex.open(sys.argv[1], encoder=Hashed()) as index:\n"
+        "    for n in range(int(sys.argv[2]), int(sys.argv[2]) + 80):\n"
+        "        index.upsert([tool(n, 'by one of two')])\n"
+        "        index.remove([f'tool_{n}'] if n % 2 else [])"
     )
     both = [subprocess.Popen([sys.executable, "-c", script, str(root), str(first)]) for first in (1000, 2000)]
     ended = [one.wait() for one in both]
+    wanted = {f"tool_{n}" for n in [*range(TOOLS), *range(1000, 1080, 2), *range(2000, 2080, 2)]}
     with ToolIndex.open(root, encoder=Hashed()) as index:
-        return "both kept all" if len(index) == TOOLS + 80 and ended == [0, 0] else "lost"
+        return "both kept all" if {spec.id for spec in index.view()} == wanted and ended == [0, 0] else "lost"
 
 
 def _full(root: Path, seed: int) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import sys
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from benchmarks.scale import churn, memory, survival
 from benchmarks.scale.catalog import Recipes
@@ -70,3 +75,26 @@ def test_what_was_read_can_be_read_again(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("whole")
     memory.cold(tmp_path)
     assert (tmp_path / "file").read_text() == "whole"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other users, signals and disks are made as on Linux")
+@pytest.mark.parametrize(
+    ("fault", "outcome"),
+    [
+        ("folder that may only be read", "searched"),
+        ("clock jumps", "of no effect"),
+        ("two writers", "both kept all"),
+        ("copied and restored while written to", "each copy is whole"),
+        ("later and earlier format", "named at opening or by verify"),
+    ],
+)
+def test_what_survives_whole(fault: str, outcome: str) -> None:
+    """Each fault of the table that is tried once ends as the table says."""
+    with tempfile.TemporaryDirectory() as folder:  # not a test's own folder: another user must get there
+        assert survival.OTHERS[fault](Path(folder) / "tried" / "i") == outcome
+
+
+def test_cut_and_flipped_files_lose_nothing(tmp_path: Path) -> None:
+    """Of each kind of file one is cut and a bit of one is flipped: made anew, mended or named, and never lost."""
+    for _, found in survival._hurt(tmp_path, 1, random.Random(3)):
+        assert not [outcome for outcome in found if outcome.startswith(("lost", "broken"))]

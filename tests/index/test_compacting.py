@@ -118,7 +118,7 @@ def test_what_has_left_long_ago_stays_away(tmp_path: Path) -> None:
 
 
 def test_an_old_base_is_made_anew_from_what_is_there(tmp_path: Path) -> None:
-    """Where what left since a base was written is forgotten, neither an opening nor an open reader goes by that base."""
+    """Where what left since a base was written is forgotten, neither an opening nor a reader goes by that base."""
     root = tmp_path / "i"
     with ToolIndex.build(root, catalog(30), encoder="") as index, ToolIndex.open(root, read_only=True) as reader:
         index.remove(["tool_7", "tool_8"])

@@ -92,6 +92,18 @@ def test_a_flipped_bit_is_found_and_repaired(root: Path) -> None:
         assert index.verify(repair=True).ok
 
 
+def test_files_of_another_generation_are_found_and_repaired(root: Path) -> None:
+    """`verify` compares what is searched with what the database lists; a tool that has left does not come back."""
+    with opened(root) as index:
+        index.remove(["tool_3"])
+    manifest = folder(root) / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "generation": 2}))
+    with opened(root) as index:
+        assert "1 tools are searched and not in the database" in index.verify().problems[0]
+        assert index.verify(repair=True).ok
+        assert "tool_3" not in ids(index)
+
+
 @pytest.mark.parametrize("harm", [(b"), }", b"(, }"), (b"'descr'", b"'descq'"), (b"{", b"\x00"), (b"NUMPY", b"NUMPX")])
 def test_a_damaged_header_is_noticed_at_opening(root: Path, harm: tuple[bytes, bytes]) -> None:
     """A header of an array that cannot be read is named, and the files are made anew."""

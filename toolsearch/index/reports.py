@@ -120,7 +120,15 @@ def problems(parts: Parts) -> list[str]:
     if parts.layout is not None:
         folder = derived.newest(parts.layout)
         found += ["there are no derived files"] if folder is None else derived.damage(folder)
-    return found
+    return found + _astray(parts)
+
+
+def _astray(parts: Parts) -> list[str]:
+    """Whether what is searched is what the truth lists."""
+    state = parts.keeper.current()
+    there = np.concatenate([state.base.rows.rows[state.live], state.delta.rows.rows])
+    differing = len(np.setxor1d(there, parts.reader.rows(state.corpus.generation).rows))
+    return [f"{differing} tools are searched and not in the database, or the other way round"] if differing else []
 
 
 def _wrong_in_truth(store: Store) -> list[str]:
