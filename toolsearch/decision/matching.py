@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from toolsearch.products import products
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -60,20 +62,20 @@ class _Side:
 
 def side(w: Mapping[str, Floats], text: Text, role: str) -> _Side:
     """A text as its role, "request" or "tool", sees it."""
-    x = text.vectors @ w[f"{role}.project"].T
-    heavy = text.vectors @ w[f"{role}.weigh.weight"][0] + w[f"{role}.weigh.bias"]
+    x = _product(text.vectors, w[f"{role}.project"])
+    heavy = products(text.vectors, w[f"{role}.weigh.weight"][0]) + w[f"{role}.weigh.bias"]
     weight = w["rarity"][text.ids] * np.exp(np.clip(heavy, -CLIP, CLIP))
     return _Side(x=x, unit=_unit(x), weight=weight, text=text)
 
 
 def logit(w: Mapping[str, Floats], request: _Side, tool: _Side) -> float:
     """How much speaks for the tool; larger is better. Both texts have a token at least."""
-    near = request.unit @ tool.unit.T
+    near = _product(request.unit, tool.unit)
     features = _features(request, tool, near)
     name, rest = tool.mean(NAME), tool.mean(TEXT, PARAMETERS)
     mean = request.mean()
     wide = np.concatenate([features, mean * name, mean * rest, *_compared(w, request, tool, near)])
-    deep = np.tanh(w["hidden.weight"] @ wide + w["hidden.bias"])
+    deep = np.tanh(products(w["hidden.weight"], wide) + w["hidden.bias"])
     return float(w["plain.weight"][0] @ features + w["plain.bias"][0] + w["deep.weight"][0] @ deep + w["deep.bias"][0])
 
 
@@ -104,12 +106,12 @@ def _features(request: _Side, tool: _Side, near: Floats) -> Floats:
 def _compared(w: Mapping[str, Floats], request: _Side, tool: _Side, near: Floats) -> list[Floats]:
     """What the request's tokens and those of the name make of what they find, as weighted mean and as maximum."""
     heat = w["heat"][0]
-    asked = _beside(w, "request", request.unit, _softmax(heat * near) @ tool.unit)
+    asked = _beside(w, "request", request.unit, _product(_softmax(heat * near), tool.unit.T))
     inside = np.flatnonzero(tool.text.parts[:NAME_TOKENS] == NAME)
     if not len(inside):
         none = np.zeros(asked.shape[1], np.float32)
         return [request.share() @ asked, asked.max(0), none, none]
-    found = _softmax(heat * near[:, inside].T) @ request.unit
+    found = _product(_softmax(heat * near[:, inside].T), request.unit.T)
     named = _beside(w, "tool", tool.unit[inside], found)
     weight = tool.weight[inside]
     return [request.share() @ asked, asked.max(0), weight / max(float(weight.sum()), SMALL) @ named, named.max(0)]
@@ -117,7 +119,12 @@ def _compared(w: Mapping[str, Floats], request: _Side, tool: _Side, near: Floats
 
 def _beside(w: Mapping[str, Floats], role: str, own: Floats, other: Floats) -> Floats:
     both = np.concatenate([own, other, own * other, np.abs(own - other)], axis=1)
-    return np.maximum(both @ w[f"{role}.compare.weight"].T + w[f"{role}.compare.bias"], 0)
+    return np.maximum(_product(both, w[f"{role}.compare.weight"]) + w[f"{role}.compare.bias"], 0)
+
+
+def _product(rows: Floats, others: Floats) -> Floats:
+    """The inner product of each of (n, width) rows with each of (m, width) others, (n, m)."""
+    return products(rows[:, None], others)
 
 
 def _unit(x: Floats) -> Floats:
