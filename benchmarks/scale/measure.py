@@ -35,6 +35,7 @@ LOOK: Final = 0.1
 """Seconds between two looks at the memory of a build."""
 SAID: Final = 10.0
 """Seconds between two lines about a build."""
+DISK: Final = "disk a tool, B: vectors / approximate index / postings / other arrays / database"
 FLAT: Final = 5
 """Requests that are compared with every vector."""
 
@@ -122,6 +123,7 @@ def measured(size: Size) -> dict[str, Any]:
     """Opening, asking and changing; times in ms of CPU unless the name says otherwise. For a process of its own."""
     recipes = recipes_of(size)
     encoder = encoder_of(size, recipes)
+    parts = _parts(size.folder)
     idle, before, wall = resident(), time.process_time(), time.perf_counter()
     index = ToolIndex.open(size.folder, encoder=encoder or "builtin")
     figures: dict[str, Any] = {"open": _ms(before), "open, by the clock": (time.perf_counter() - wall) * 1e3}
@@ -133,8 +135,27 @@ def measured(size: Size) -> dict[str, Any]:
         figures["of it above the process's start, MB"] = resident() - idle
         figures |= _bare(index, requests, figures["hybrid"])
         figures |= _changes(index, recipes, size)
+    figures[DISK] = " / ".join(f"{part / size.tools:,.0f}" for part in parts)
     figures["disk after changes, MB"] = folder_size(size.folder) / 1e6
     return figures
+
+
+def _parts(folder: Path) -> list[int]:
+    """Bytes of an index by what they are for, in the order of DISK."""
+    vectors = nearest = postings = others = truth = 0
+    for file in (one for one in folder.rglob("*") if one.is_file()):
+        size = file.stat().st_size
+        if file.name.startswith("truth.sqlite"):
+            truth += size
+        elif file.stem == "vectors":
+            vectors += size
+        elif file.stem == "nearest":
+            nearest += size
+        elif file.stem in ("words_rows", "words_weights"):
+            postings += size
+        else:
+            others += size
+    return [vectors, nearest, postings, others, truth]
 
 
 def compared(peers: Sequence[str], size: Size, bound: Bound) -> dict[str, Any]:
