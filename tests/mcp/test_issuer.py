@@ -52,7 +52,7 @@ async def issuing(**about: Any) -> AsyncIterator[str]:
 
 
 def token(url: str, key: Any = KEY, algorithm: str = "ES256", kid: str = "one", **claims: Any) -> str:
-    body = {"iss": url, "aud": "gateway", "sub": "ana", "exp": time.time() + 60, "groups": ["dev"], **claims}
+    body = {"iss": url, "aud": "gateway", "sub": "ana", "exp": time.time() + 3_600, "groups": ["dev"], **claims}
     given = {name: value for name, value in body.items() if value is not None}
     return jwt.encode(given, key, algorithm=algorithm, headers={"kid": kid})
 
