@@ -6,7 +6,6 @@ of every vector; it is tried by weighing the two parts of requests' vectors anew
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,28 +33,16 @@ Point = tuple[float, float, float, float]
 """Offset and slope of the length curve, share of the best clause, share of the token table."""
 
 
-class Known(HybridRanker):
-    """The hybrid with other numbers, on ballots that were made with the chosen ones."""
-
-    __slots__ = ("made",)
-
-    def _ballots(self, text: str, view: Any, notes: list[str]) -> Any:
-        voting, told = self.made
-        return [replace(ballot, share=self._moved(ballot.share)) for ballot in voting], told
-
-    def _moved(self, share: float) -> float:
-        length = HYBRID.length_offset - math.log(share / (1 - share))
-        return 1 / (
-            1 + math.exp(self.settings.length_slope * length / HYBRID.length_slope - self.settings.length_offset)
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Reweighed:
-    """The built-in encoder for requests, as if the token table had another share."""
+    """The built-in encoder for requests, as if the token table had another share.
+
+    `keeps`: what is ready for one share must not be taken for another.
+    """
 
     inner: Any
     share: float
+    keeps: bool = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
@@ -104,13 +91,10 @@ def _means(task: Task, wanted: Sequence[Point]) -> dict[Point, float]:
     for query in task.queries:
         for share in dict.fromkeys(point[3] for point in wanted):
             corpus._encoder = Reweighed(plain, share)
-            made = HybridRanker()._ballots(query.query, view, [])
             for point in (point for point in wanted if point[3] == share):
-                ranker = Known(
-                    settings=replace(HYBRID, length_offset=point[0], length_slope=point[1], clause_share=point[2])
-                )
-                object.__setattr__(ranker, "made", made)
-                result = RankedRetriever(ExactFirst(ranker)).search([query.query], view, K)
+                settings = replace(HYBRID, length_offset=point[0], length_slope=point[1], clause_share=point[2])
+                ranker = ExactFirst(HybridRanker(settings=settings))
+                result = RankedRetriever(ranker).search([query.query], view, K)
                 found[point].append(Answer(id=query.id, hits=tuple((hit.id, hit.score) for hit in result)))
     corpus._encoder = plain
     means: dict[Point, float] = {}

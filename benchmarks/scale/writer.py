@@ -26,7 +26,7 @@ from toolsearch.index.keeper import Keeper
 if TYPE_CHECKING:
     from toolsearch.protocols import Floats, Role
 
-SMALL = 20
+SMALL = 5
 """Changes that are compacted, so that kills meet that too."""
 NUMBERS = 60
 VERBS = {"upsert": 9, "remove": 6, "build": 3, "repair": 2, "backup": 1, "restore": 1}
