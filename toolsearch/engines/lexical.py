@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from toolsearch.engines.points import Points
+from toolsearch.engines.points import kept_points
 from toolsearch.engines.postings import Postings, merged, offsets
 from toolsearch.engines.views import Recent, live_mask
 from toolsearch.engines.word_scores import Column, LexicalScores, Seen
@@ -105,7 +105,7 @@ class LexicalEngine:
         self._live = live
         self._k1, self._b = k1, b
         self._views: Recent[_Statistics] = Recent(VIEWS)
-        self._points = Points()
+        self._points = kept_points()
 
     def score(self, query: Mapping[str, float], view: RowSet) -> LexicalScores:
         """Scores of weighted query terms over a view."""

@@ -17,10 +17,13 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Value]):
-    """The most recently used values by key; the least recently used leave above `size`."""
+    """The most recently used values by key; the least recently used leave while all together weigh more than `size`.
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    Each value weighs 1 where nothing else is said.
+    """
+
+    def __init__(self, size: int, weight: Callable[[Value], int] = lambda _: 1) -> None:
+        self._size, self._weight, self._held = size, weight, 0
         # In a tuple, so that one look tells a value that is None from one that is missing.
         self._values: OrderedDict[Hashable, tuple[Value]] = OrderedDict()
         self._lock = threading.Lock()
@@ -34,10 +37,13 @@ class Recent(Generic[Value]):
                 return found[0]
         value = make()
         with self._lock:
+            # Another thread may have made it meanwhile.
+            self._held -= sum(map(self._weight, self._values.pop(key, ())))
             self._values[key] = (value,)
-            self._values.move_to_end(key)
-            while len(self._values) > self._size:
-                self._values.popitem(last=False)
+            self._held += self._weight(value)
+            while self._held > self._size:
+                _, (least,) = self._values.popitem(last=False)
+                self._held -= self._weight(least)
         return value
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ from toolsearch.engines.ranking import best
 from toolsearch.protocols import Ranking
 
 if TYPE_CHECKING:
-    from toolsearch.engines.points import Points
+    from toolsearch.engines.views import Recent
     from toolsearch.protocols import Floats, Mask, Rows
 
 FEW: Final = 64
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     size: int
     mask: Mask | None
     norms: Floats
-    points: Points
+    points: Recent[Floats]
 
 
 class Column(NamedTuple):

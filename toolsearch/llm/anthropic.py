@@ -24,7 +24,7 @@ from toolsearch.conversation import (
 from toolsearch.errors import ModelFailed
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import sdk, translated
-from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras, system_text
+from toolsearch.llm.written import Calls, as_object, as_text, call_id, extras, finish, system_text
 from toolsearch.streams import closing
 from toolsearch.tool import Json, ToolSpec
 
@@ -205,11 +205,10 @@ def parse(body: Json) -> ChatResponse:
     text = "".join(one.get("text", "") for one in blocks if one.get("type") == "text")
     plain_kinds = all(one.get("type") in ("text", "tool_use") for one in blocks)
     verbatim: Json = {} if plain_kinds else {PROVIDER: blocks}
-    finish = FINISH.get(body.get("stop_reason", ""), "other")
     return ChatResponse(
         message=AssistantMessage(text, calls, verbatim),
         usage=usage(body.get("usage")),
-        finish="tool_calls" if calls and finish != "length" else finish,
+        finish=finish(FINISH.get(body.get("stop_reason", ""), "other"), calls),
         model=body.get("model", ""),
     )
 

@@ -19,7 +19,7 @@ from toolsearch.conversation import (
 )
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import broken_off, sdk, translated
-from toolsearch.llm.written import as_object, as_text, call_id, chances, function, given, plain
+from toolsearch.llm.written import as_object, as_text, call_id, chances, finish, function, given, plain
 from toolsearch.streams import closing
 from toolsearch.tool import Json
 
@@ -125,12 +125,10 @@ def _call(function: Json) -> ToolCall:
 
 def _response(body: Json, message: AssistantMessage) -> ChatResponse:
     counted = Usage(input_tokens=body.get("prompt_eval_count") or 0, output_tokens=body.get("eval_count") or 0)
-    finish = FINISH.get(body.get("done_reason") or "", "other")
-    finish = "tool_calls" if message.calls and finish != "length" else finish
     return ChatResponse(
         message=message,
         usage=counted,
-        finish=finish,
+        finish=finish(FINISH.get(body.get("done_reason") or "", "other"), message.calls),
         model=body.get("model") or "",
         chances=chances(body.get("logprobs")),
     )

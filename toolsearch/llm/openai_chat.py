@@ -22,7 +22,7 @@ from toolsearch.conversation import (
 )
 from toolsearch.llm.clients import Clients, here
 from toolsearch.llm.failures import broken_off, sdk, translated
-from toolsearch.llm.written import Calls, as_text, call_id, chances, function, given, names_a_tool, plain
+from toolsearch.llm.written import Calls, as_text, call_id, chances, finish, function, given, names_a_tool, plain
 from toolsearch.streams import closing
 from toolsearch.tool import Json
 
@@ -149,15 +149,10 @@ def parse(body: Json) -> ChatResponse:
     return ChatResponse(
         message=AssistantMessage(message.get("content") or message.get("refusal") or "", calls),
         usage=usage(body.get("usage")),
-        finish=_finish(choices[0].get("finish_reason"), calls),
+        finish=finish(FINISH.get(choices[0].get("finish_reason") or "", "other"), calls),
         model=body.get("model", ""),
         chances=chances(told.get("content")),
     )
-
-
-def _finish(reason: Any, calls: tuple[ToolCall, ...]) -> str:
-    found = FINISH.get(reason, "other")
-    return "tool_calls" if calls and found != "length" else found
 
 
 def _call(body: Json) -> ToolCall:
@@ -215,6 +210,6 @@ class _Pieces:
         yield ChatResponse(
             message=AssistantMessage("".join(self._text), calls),
             usage=usage(self._usage),
-            finish=_finish(self._finish, calls),
+            finish=finish(FINISH.get(self._finish, "other"), calls),
             model=self._model,
         )

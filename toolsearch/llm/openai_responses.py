@@ -29,6 +29,7 @@ from toolsearch.llm.written import (
     as_text,
     call_id,
     chances,
+    finish,
     function,
     given,
     names_a_tool,
@@ -210,12 +211,11 @@ def parse(body: Json, search: str) -> ChatResponse:
     for item in body.get("output") or ():
         _take(item, search, (texts, calls), kept)
     verbatim = {PROVIDER: {key: value for key, value in kept.items() if value}} if any(kept.values()) else {}
-    finish = "length" if body.get("status") == "incomplete" else "tool_calls" if calls else "stop"
     message = AssistantMessage("".join(texts), tuple(calls), verbatim)
     return ChatResponse(
         message=message,
         usage=usage(body.get("usage"), "input", "output"),
-        finish=finish,
+        finish=finish("length" if body.get("status") == "incomplete" else "stop", calls),
         model=body.get("model", ""),
         chances=_chances(body),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 from toolsearch.chat import CallComplete, CallDelta, TokenChance
@@ -61,6 +61,11 @@ def function(spec: ToolSpec, keys: Iterable[str]) -> Json:
 def given(body: Json) -> Json:
     """What was said; None leaves it to the server."""
     return {key: value for key, value in body.items() if value is not None}
+
+
+def finish(said: str, calls: Collection[ToolCall]) -> str:
+    """Why an answer ended: for its calls, whatever the provider says, but where it was cut off."""
+    return "tool_calls" if calls and said != "length" else said
 
 
 def names_a_tool(choice: str | None) -> bool:

@@ -45,8 +45,6 @@ class Leaning:
 
     def of(self, rows: Rows) -> Points:
         """What each of these rows gains, (rows,) float64; rows ascending."""
-        if not self.points:
-            return np.zeros(len(rows))
         reads, changes = (marked(self.corpus, mark, rows).astype(np.float64) for mark in (READS, CHANGES))
         return self.points * (reads - changes)
 

@@ -12,6 +12,7 @@ import numpy as np
 from toolsearch.protocols import Reason, ToolView
 from toolsearch.stopwords import STOP_WORDS
 from toolsearch.strategies.confidence import EXACT
+from toolsearch.strategies.prepared import SHORT
 from toolsearch.strategies.ranking import Ranked, Ranker, total
 from toolsearch.text import MAX_REQUEST, cut_request, identifier_parts, name_key
 from toolsearch.tool import ToolSpec
@@ -26,8 +27,6 @@ MENTIONS: Final = 20
 """How many identifiers of one request are looked up."""
 SPOKEN: Final = 8
 """Words of a request, at most, that may be a name with small words between: "cancel my flight" for cancel_flight."""
-SHORT: Final = 400
-"""Requests up to this length recur: the keys of names in them are kept for a while."""
 _RUN = re.compile(r"\w+(?:[._]\w+)*")
 
 
@@ -76,6 +75,7 @@ def _mentions(request: str) -> Sequence[str]:
     return list(keys)[:MENTIONS]
 
 
+# Requests up to that length recur.
 _known_key = lru_cache(maxsize=1 << 11)(name_key)
 _known_mentions = lru_cache(maxsize=1 << 11)(_mentions)
 
