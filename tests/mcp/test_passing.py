@@ -97,7 +97,7 @@ async def learnt(over: Gateway, caller: Caller) -> list[Any]:
     async with client(over, caller) as connected:
         listed = (connected.list_resources, connected.list_resource_templates, connected.list_prompts)
         told += [(await one()).model_dump() for one in (*listed, connected.list_tools)]
-        for name in ("one", "two", "three"):
+        for name in ("one", "two", "old_town"):
             asked: list[Coroutine[Any, Any, Any]] = [
                 connected.read_resource(f"mcp://{name}/book://today"),
                 connected.get_prompt(f"{name}__close_day", {"day": "monday"}),
@@ -116,14 +116,15 @@ async def learnt(over: Gateway, caller: Caller) -> list[Any]:
 @pytest.mark.slow
 def test_hidden_servers_leave_no_trace() -> None:
     """Whatever is asked, the answers are those of a gateway without the servers that a caller may not see."""
-    groups = {"one": ["red"], "two": ["blue"], "three": []}
+    # Names of unlike length, or equal scores would stand in the order in which the servers came up.
+    groups = {"one": ["red"], "two": ["blue"], "old_town": []}
 
     def over(*names: str) -> Gateway:
         return gateway(document=behind(**{name: {**LIBRARY, "toolsearch": {"groups": groups[name]}} for name in names}))
 
     async def inside() -> None:
         caller = Caller(frozenset({"red"}))
-        assert await learnt(over(*groups), caller) == await learnt(over("one", "three"), caller)
+        assert await learnt(over(*groups), caller) == await learnt(over("one", "old_town"), caller)
 
     asyncio.run(inside())
 
